@@ -1,0 +1,26 @@
+"""Sanitise a useful column so that a sensitive one cannot be inferred beyond a lift budget."""
+
+from . import datasets, measures, mechanisms
+from .channel import Channel
+from .distribution import JointDistribution
+from .estimators import SubsetMergingSanitizer, WatchdogSanitizer
+from .notions import ALIP, LDP, LIP, AlphaLift, Chi2Lift, L1Lift
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "ALIP",
+    "AlphaLift",
+    "Channel",
+    "Chi2Lift",
+    "JointDistribution",
+    "L1Lift",
+    "LDP",
+    "LIP",
+    "SubsetMergingSanitizer",
+    "WatchdogSanitizer",
+    "__version__",
+    "datasets",
+    "measures",
+    "mechanisms",
+]

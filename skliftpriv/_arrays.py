@@ -1,0 +1,97 @@
+"""What both nouns share: checks on arrays and labels, and immutability."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .exceptions import InvalidDistributionError
+
+FloatArray = NDArray[np.float64]
+Label = Hashable
+
+# How far from 1 a sum of probabilities may lie before it is taken for a mistake
+# rather than for rounding.
+SUM_TOLERANCE = 1e-9
+
+
+def as_nonnegative(values: ArrayLike, what: str, *, ndim: int | None = None) -> FloatArray:
+    """Return ``values`` as floats, or say which cell is negative, infinite or not a number."""
+    if isinstance(values, np.ndarray) and np.iscomplexobj(values):
+        raise InvalidDistributionError(f"{what} must hold real numbers, not complex ones.")
+    try:
+        array = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InvalidDistributionError(f"{what} must hold numbers only: {error}.") from error
+    if ndim is not None and array.ndim != ndim:
+        raise InvalidDistributionError(
+            f"{what} must have {ndim} dimensions, but its shape is {array.shape}."
+        )
+    if array.size == 0:
+        raise InvalidDistributionError(f"{what} is empty (shape {array.shape}).")
+    # A comparison with NaN is False, so one test finds NaN, infinities and negatives.
+    bad = ~((array >= 0) & (array < np.inf))
+    if bad.any():
+        cell = tuple(int(i) for i in np.argwhere(bad)[0])
+        place = cell[0] if len(cell) == 1 else cell
+        raise InvalidDistributionError(
+            f"{what} must be finite and non-negative, but cell {place} is {array[cell]}."
+        )
+    # Adding 0.0 turns -0.0 into 0.0, whose inverse is +inf: a zero cell must not look safe.
+    return np.asarray(array + 0.0)
+
+
+def read_only(array: NDArray[Any]) -> NDArray[Any]:
+    """Return a private copy of ``array`` that nobody can write to."""
+    frozen = np.array(array, copy=True)
+    frozen.setflags(write=False)
+    return frozen
+
+
+def as_labels(labels: Iterable[Label] | None, size: int, what: str) -> tuple[Label, ...]:
+    """Return ``labels`` as a tuple of ``size`` distinct hashable values; default 0, 1, ..."""
+    if labels is None:
+        return tuple(range(size))
+    values = tuple(
+        label.item() if isinstance(label, np.generic) else label for label in _iterate(labels)
+    )
+    if len(values) != size:
+        raise InvalidDistributionError(f"{what}: {len(values)} labels given for {size} symbols.")
+    seen: set[Label] = set()
+    for label in values:
+        if isinstance(label, float) and label != label:
+            raise InvalidDistributionError(f"{what}: NaN is no label; use None for missing values.")
+        try:
+            known = label in seen
+        except TypeError as error:
+            raise InvalidDistributionError(f"{what}: {label!r} is not hashable.") from error
+        if known:
+            raise InvalidDistributionError(f"{what}: the label {label!r} occurs twice.")
+        seen.add(label)
+    return values
+
+
+def _iterate(labels: Iterable[Label]) -> Sequence[Label]:
+    if isinstance(labels, str | bytes):
+        raise InvalidDistributionError(f"Labels must be a sequence of labels, not {labels!r}.")
+    return list(labels)
+
+
+class Immutable:
+    """An object whose attributes are set once, through ``__dict__``, and never again."""
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        raise AttributeError(f"{type(self).__name__} is immutable; {name!r} cannot be set.")
+
+    def __delattr__(self, name: str) -> NoReturn:
+        raise AttributeError(f"{type(self).__name__} is immutable; {name!r} cannot be deleted.")
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        # Pickle forgets the read-only flag of arrays.
+        for value in state.values():
+            if isinstance(value, np.ndarray):
+                value.setflags(write=False)
+        self.__dict__.update(state)

@@ -1,0 +1,216 @@
+"""The promise, checked: a channel becomes integers, and the integers are judged without rounding.
+
+A channel that a solver returns in floating point usually exceeds its bound by some 1e-14. So it
+is rounded to integer weights first, the lifts of these integers are computed exactly as rational
+numbers, and where they miss the budget the channel is mixed with a touch of a constant one until
+they meet it. The integers that pass are the ones that are sampled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csc_array, csr_array
+
+from ._arrays import FloatArray, Label
+from .channel import Channel
+from .distribution import JointDistribution
+from .notions import Notion
+
+__all__ = ["TOTAL", "CertifiedChannel", "certify", "quantize", "release"]
+
+#: Every row of integer weights sums to this; 62 bits leave room for sums in 64-bit integers.
+TOTAL_BITS = 62
+TOTAL = 2**TOTAL_BITS
+
+#: Sparse integer weights, rows inputs, columns outputs.
+Weights: TypeAlias = csr_array
+
+
+@dataclass(frozen=True)
+class CertifiedChannel:
+    """A channel as it is sampled, with the verdict of exact arithmetic on it.
+
+    Attributes
+    ----------
+    channel : Channel
+        The weights as probabilities, without outputs that never occur.
+    weights : csr_array of int64, shape (n_inputs, n_outputs)
+        What is sampled: output y has probability weights[x, y] / 2^62 for input x.
+    satisfied : bool
+        Whether the weights meet the notion, decided without rounding.
+    violations : tuple of labels
+        Outputs that break it.
+    mixed : float
+        Share of a constant channel that had to be mixed in; 0 for most.
+    """
+
+    channel: Channel
+    weights: Weights
+    satisfied: bool
+    violations: tuple[Label, ...]
+    mixed: float
+
+
+def quantize(channel: Channel) -> Weights:
+    """Round the rows of a channel to integers that sum to 2^62.
+
+    Zeros stay zero and equal rows stay equal; what is left over goes to the largest entry.
+    """
+    sparse = channel.sparse
+    data = np.floor(sparse.data * float(TOTAL)).astype(np.int64)
+    weights = csr_array((data, sparse.indices, sparse.indptr), shape=sparse.shape, copy=True)
+    _fill_up(weights)
+    weights.eliminate_zeros()
+    return weights
+
+
+def _fill_up(weights: Weights) -> None:
+    """Make every row sum to 2^62 by changing its largest entry, the first of equals."""
+    starts = weights.indptr[:-1]
+    row_of = np.repeat(np.arange(weights.shape[0]), np.diff(weights.indptr))
+    largest = np.maximum.reduceat(weights.data, starts)
+    ties = np.flatnonzero(weights.data == largest[row_of])
+    _, first = np.unique(row_of[ties], return_index=True)
+    weights.data[ties[first]] += TOTAL - np.add.reduceat(weights.data, starts)
+
+
+def certify(joint: JointDistribution, weights: Weights, notion: Notion) -> NDArray[np.bool_]:
+    """Tell for each output of integer weights, without rounding, whether it meets a notion.
+
+    Parameters
+    ----------
+    joint : JointDistribution
+        The distribution for which the promise is made; its ``masses`` are taken as exact.
+    weights : csr_array of int64, shape (n_useful, n_outputs)
+        Rows sum to 2^62; every output must occur.
+    notion : Notion
+        The promise.
+
+    Returns
+    -------
+    ndarray of bool, shape (n_outputs,)
+    """
+    lifts, p_s, p_y = exact_lifts(joint, weights)
+    return notion.all_exactly_met(lifts, p_s, p_y)
+
+
+def exact_lifts(
+    joint: JointDistribution, weights: Weights
+) -> tuple[np.ndarray, Sequence[Fraction], Sequence[Fraction]]:
+    """Lifts of integer weights as fractions, shape (n_sensitive, n_outputs), with P_S and P_Y."""
+    masses = _exact_integers(joint.masses)
+    total = masses.sum()
+    of_s = masses.sum(axis=1)
+    released = _released(masses, weights)
+    of_y = released.sum(axis=0)
+    lifts = np.empty(released.shape, dtype=object)
+    for s, y in np.ndindex(*released.shape):
+        lifts[s, y] = Fraction(released[s, y] * total, of_s[s] * of_y[y])
+    p_s = [Fraction(value, total) for value in of_s]
+    p_y = [Fraction(value, total * TOTAL) for value in of_y]
+    return lifts, p_s, p_y
+
+
+def _exact_integers(masses: FloatArray) -> np.ndarray:
+    """Write doubles as integers over one common power of two."""
+    ratios = [float(mass).as_integer_ratio() for mass in masses.ravel()]
+    scale = max(denominator for _, denominator in ratios)
+    integers = np.empty(len(ratios), dtype=object)
+    integers[:] = [numerator * (scale // denominator) for numerator, denominator in ratios]
+    return integers.reshape(masses.shape)
+
+
+def _released(masses: np.ndarray, weights: Weights) -> np.ndarray:
+    """Matrix product masses @ weights in whole numbers of any size.
+
+    Mixed channels have a common part in every row; taking it out leaves few entries to multiply.
+    """
+    columns = csc_array(weights)
+    common = np.minimum.reduceat(columns.data, columns.indptr[:-1])
+    counts = np.diff(columns.indptr)
+    common[counts < weights.shape[0]] = 0
+    result = np.multiply.outer(masses.sum(axis=1), common.astype(object))
+    columns.data -= np.repeat(common, counts)
+    columns.eliminate_zeros()
+    outputs = np.flatnonzero(np.diff(columns.indptr))
+    if outputs.size:
+        products = masses[:, columns.indices] * columns.data.astype(object)
+        result[:, outputs] += np.add.reduceat(products, columns.indptr[outputs], axis=1)
+    return result
+
+
+def release(
+    joint: JointDistribution, channel: Channel, notion: Notion, *, enforce: bool = True
+) -> CertifiedChannel:
+    """Turn a channel into integers that certifiably meet a notion.
+
+    Parameters
+    ----------
+    joint : JointDistribution
+        The distribution for which the promise is made.
+    channel : Channel
+        What a mechanism built; it may exceed the budget by rounding.
+    notion : Notion
+        The promise.
+    enforce : bool, default=True
+        Mix in a constant channel until the promise holds. If False, only judge.
+
+    Returns
+    -------
+    CertifiedChannel
+    """
+    weights = quantize(channel)
+    used = np.unique(weights.indices)
+    weights = weights[:, used]
+    met = certify(joint, weights, notion)
+    mixed = 0.0
+    if enforce and not met.all():
+        weights, mixed = _mixed_until_met(joint, weights, notion)
+        met = np.ones_like(met)
+    outputs = [channel.outputs[y] for y in used]
+    return CertifiedChannel(
+        channel=Channel(weights / TOTAL, channel.inputs, outputs),
+        weights=weights,
+        satisfied=bool(met.all()),
+        violations=tuple(y for y, ok in zip(outputs, met, strict=True) if not ok),
+        mixed=mixed,
+    )
+
+
+def _mixed_until_met(
+    joint: JointDistribution, weights: Weights, notion: Notion
+) -> tuple[Weights, float]:
+    """Mix in the smallest power of two of a constant channel with which the notion is met.
+
+    Mixing with share d moves each lift l to (1 - d) l + d, so more is always safer, and a share
+    of 1 leaves lifts of exactly 1.
+    """
+    enough, too_little = 0, TOTAL_BITS - 9
+    best = _mixed(weights, joint.p_x, enough)
+    while too_little - enough > 1:
+        shift = (enough + too_little) // 2
+        candidate = _mixed(weights, joint.p_x, shift)
+        if certify(joint, candidate, notion).all():
+            enough, best = shift, candidate
+        else:
+            too_little = shift
+    return best, 2.0**-enough
+
+
+def _mixed(weights: Weights, p_x: FloatArray, shift: int) -> Weights:
+    """Give 2^-shift of every row to one and the same distribution, that of the output."""
+    amount = TOTAL >> shift
+    p_y = p_x @ (weights / TOTAL)
+    constant = np.floor(p_y / p_y.sum() * amount).astype(np.int64)
+    constant[constant.argmax()] += amount - constant.sum()
+    kept = weights.toarray()
+    kept -= kept >> shift
+    mixed = csr_array(kept + constant)
+    _fill_up(mixed)
+    return mixed

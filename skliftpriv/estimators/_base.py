@@ -1,0 +1,290 @@
+"""The shell that every sanitiser shares: validate, count, build, certify, sample, answer."""
+
+from __future__ import annotations
+
+import warnings
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ..distribution import JointDistribution
+from ..exceptions import (
+    InvalidParameterError,
+    UnknownCategoryError,
+    UnprotectedColumnsWarning,
+)
+from ..frames import ColumnKey, ContingencyTable, SymbolEncoder, Table, as_columns
+from ..mechanisms import MechanismResult
+from ..notions import Notion
+from ..sampling import RandomState
+from ._guarantee import Guarantee
+from ._layout import Layout
+from ._parameters import COMMON, NOTIONS, checked, make_notion
+from ._release import Releaser
+
+__all__ = ["LiftSanitizer"]
+
+
+class LiftSanitizer(TransformerMixin, BaseEstimator, ABC):
+    """Base of all sanitisers; a subclass says which mechanism it is.
+
+    A subclass declares its parameters, extends ``_parameter_constraints`` by those that are its
+    own, and implements :meth:`_build`. Everything else is here.
+    """
+
+    #: Notions that the mechanism can enforce.
+    _supported_notions: ClassVar[Sequence[str]] = NOTIONS
+    _parameter_constraints: ClassVar[dict[str, Any]] = COMMON
+
+    # Lets Pipeline, GridSearchCV and ColumnTransformer pass S when metadata routing is enabled.
+    __metadata_request__fit: ClassVar[dict[str, Any]] = {"sensitive_features": True}
+    __metadata_request__partial_fit: ClassVar[dict[str, Any]] = {"sensitive_features": True}
+
+    def __init__(
+        self,
+        sensitive: ColumnKey | None,
+        useful: ColumnKey | Sequence[ColumnKey] | None,
+        *,
+        notion: str,
+        epsilon: float | Sequence[float],
+        lam: float,
+        smoothing: float,
+        output: str,
+        remainder: str,
+        handle_unknown: str,
+        random_state: RandomState,
+    ) -> None:
+        self.sensitive = sensitive
+        self.useful = useful
+        self.notion = notion
+        self.epsilon = epsilon
+        self.lam = lam
+        self.smoothing = smoothing
+        self.output = output
+        self.remainder = remainder
+        self.handle_unknown = handle_unknown
+        self.random_state = random_state
+
+    @abstractmethod
+    def _build(self, joint: JointDistribution, notion: Notion) -> MechanismResult:
+        """Run the mechanism."""
+
+    def _known(self, result: MechanismResult) -> dict[str, Any]:
+        """Fitted attributes that only this mechanism has."""
+        return {}
+
+    @checked
+    def fit(
+        self, X: Any, y: Any = None, *, sensitive_features: Any = None, sample_weight: Any = None
+    ) -> Self:
+        """Estimate the joint distribution of S and X and build the mechanism for it.
+
+        Parameters
+        ----------
+        X : pandas or polars DataFrame, pyarrow Table, or array-like of shape (n_rows, n_columns)
+            Table with the useful column(s) and, unless ``sensitive_features`` is given, the
+            sensitive one.
+        y : None
+            Ignored; there for pipelines.
+        sensitive_features : array-like of shape (n_rows,), optional
+            The sensitive values, when they are not a column of X. Several columns are one
+            joint symbol.
+        sample_weight : array-like of shape (n_rows,), optional
+            Weight of each row in the estimate.
+
+        Returns
+        -------
+        self
+        """
+        return self._fit(X, sensitive_features, sample_weight, None)
+
+    @checked
+    def partial_fit(
+        self, X: Any, y: Any = None, *, sensitive_features: Any = None, sample_weight: Any = None
+    ) -> Self:
+        """Add a batch of rows to the estimate and build the mechanism for all rows so far.
+
+        Parameters are those of :meth:`fit`.
+
+        Returns
+        -------
+        self
+        """
+        known = self._counts if hasattr(self, "_counts") else None
+        return self._fit(X, sensitive_features, sample_weight, known)
+
+    def _fit(
+        self,
+        X: Any,
+        sensitive_features: Any,
+        sample_weight: Any,
+        known: ContingencyTable | None,
+    ) -> Self:
+        notion = self._make_notion()
+        table = Table(X)
+        if known is None:
+            layout = Layout.of(table, self.sensitive, self.useful, sensitive_features is not None)
+        else:
+            layout = self._layout
+            layout.check(table, type(self).__name__, sensitive_needed=sensitive_features is None)
+        s_columns = self._sensitive_columns(table, layout, sensitive_features)
+        weight = _checked_weight(sample_weight, table.n_rows)
+        counts = ContingencyTable.count(s_columns, layout.useful_columns(table), weight)
+        if known is not None:
+            counts = known + counts
+        joint = counts.joint(self.smoothing)
+        if joint.shape[0] < 2:
+            raise InvalidParameterError(
+                f"The sensitive column {layout.sensitive_name} holds one value only, "
+                f"{joint.sensitive_labels[0]!r} (n_samples={counts.n_rows}): there is nothing to "
+                "protect. Pass rows with at least two sensitive values."
+            )
+        result = self._build(joint, notion)
+        if self.remainder == "passthrough" and layout.rest:
+            warnings.warn(
+                f"remainder='passthrough' releases {', '.join(layout.rest_names)} as they are: "
+                "the guarantee does not cover them.",
+                UnprotectedColumnsWarning,
+                stacklevel=4,
+            )
+        # Nothing is set before everything has succeeded, so a failed fit leaves no trace.
+        if known is None:
+            validate_data(self, X, skip_check_array=True)
+        self._remember(counts, layout, joint, notion, result)
+        return self
+
+    def _make_notion(self) -> Notion:
+        return make_notion(
+            self.notion,
+            self.epsilon,
+            lam=self.lam,
+            alpha=getattr(self, "alpha", 2.0),
+            supported=self._supported_notions,
+        )
+
+    def _sensitive_columns(self, table: Table, layout: Layout, given: Any) -> list[Any]:
+        if given is None:
+            return [layout.sensitive_column(table)]
+        columns = as_columns(given, "sensitive_features")
+        if len(columns[0]) != table.n_rows:
+            raise InvalidParameterError(
+                f"sensitive_features has {len(columns[0])} rows, but X has {table.n_rows}."
+            )
+        return columns
+
+    def _remember(
+        self,
+        counts: ContingencyTable,
+        layout: Layout,
+        joint: JointDistribution,
+        notion: Notion,
+        result: MechanismResult,
+    ) -> None:
+        report = result.report
+        guarantee = Guarantee(
+            notion=str(result.notion),
+            budget=dict(result.notion.budget),
+            achieved=dict(report.levels_after),
+            holds=report.satisfied,
+            basis="estimated distribution",
+            n_rows=counts.n_rows,
+            sensitive=layout.sensitive_name,
+            columns=tuple(layout.useful_names),
+            secret_randomness=self.random_state is None,
+        )
+        self.__dict__.update(
+            _counts=counts,
+            _layout=layout,
+            _encoder=SymbolEncoder(joint.useful_labels),
+            _releaser=Releaser(result.certified, joint, layout),
+            joint_=joint,
+            notion_=result.notion,
+            channel_=result.channel,
+            report_=report,
+            guarantee_=guarantee,
+            **self._known(result),
+        )
+
+    def transform(self, X: Any) -> Any:
+        """Release a sanitised version of the useful column(s).
+
+        Parameters
+        ----------
+        X : table of the same kind and columns as at ``fit``
+            The sensitive column may be missing from a data frame, and the order of its columns
+            does not matter.
+
+        Returns
+        -------
+        table of the same kind
+            The sensitive column is dropped. See ``output`` and ``remainder``.
+        """
+        check_is_fitted(self)
+        table = Table(X, allow_empty=True)
+        self._layout.check(table, type(self).__name__, sensitive_needed=False)
+        codes = self._sampled_codes(table)
+        rest = self._layout.rest if self.remainder == "passthrough" else ()
+        return table.build(self._releaser.columns(table, codes, self.output, rest))
+
+    def _sampled_codes(self, table: Table) -> np.ndarray:
+        codes, unknown = self._encoder.codes(self._layout.useful_columns(table))
+        if unknown:
+            if self.handle_unknown == "error":
+                shown = ", ".join(map(repr, unknown[:5]))
+                raise UnknownCategoryError(
+                    f"{', '.join(self._layout.useful_names)}: {len(unknown)} value(s) not seen at "
+                    f"fit, such as {shown}, in {int((codes < 0).sum())} row(s). Fit on data that "
+                    "holds them, or use handle_unknown='resample' to replace them by a draw from "
+                    "the released distribution."
+                )
+            codes = np.where(codes < 0, self._releaser.unknown_code, codes)
+        return self._releaser.sample(codes, self.random_state)
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """Names of the columns that :meth:`transform` returns.
+
+        Parameters
+        ----------
+        input_features : array-like of str, optional
+            Names of the columns of X, only for arrays without names.
+
+        Returns
+        -------
+        ndarray of str
+        """
+        check_is_fitted(self)
+        rest = self._layout.rest if self.remainder == "passthrough" else ()
+        layout = self._layout.renamed(input_features)
+        names = self._releaser.names(layout, self.output, rest)
+        return np.asarray(names, dtype=object)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        tags.input_tags.allow_nan = True
+        tags.transformer_tags.preserves_dtype = []
+        return tags
+
+
+def _checked_weight(weight: Any, n_rows: int) -> np.ndarray | None:
+    if weight is None:
+        return None
+    values = np.asarray(weight, dtype=float)
+    if values.shape != (n_rows,):
+        raise InvalidParameterError(
+            f"sample_weight.shape == {values.shape}, expected ({n_rows},): one weight per row."
+        )
+    bad = np.flatnonzero(~(np.isfinite(values) & (values >= 0)))
+    if bad.size:
+        raise InvalidParameterError(
+            f"sample_weight must be finite and non-negative, but row {bad[0]} has {values[bad[0]]}."
+        )
+    if not values.any():
+        raise InvalidParameterError("sample_weight is zero for every row.")
+    return values

@@ -1,0 +1,86 @@
+"""Parameters and attributes that all sanitisers document alike, written once."""
+
+from __future__ import annotations
+
+from textwrap import dedent, indent
+from typing import TypeVar
+
+__all__ = ["documented"]
+
+T = TypeVar("T", bound=type)
+
+_COLUMNS = """\
+sensitive : str, int or None, default=None
+    Column of S in X, by name or index. None if ``sensitive_features`` is passed to ``fit``.
+useful : str, int, list or None, default=None
+    Column to sanitise. Several columns are one joint symbol; None takes all but the
+    sensitive one.
+"""
+
+_BUDGET = """\
+epsilon : float or pair (lower, upper), default=1.0
+    Privacy budget in nats. For "lip" and "ldp" a number. For the other notions a number is
+    split by ``lam``, and a pair gives the budgets of the min-lift and the max-lift side.
+lam : float, default=0.5
+    Share of a number ``epsilon`` that goes to the lower side: lower = lam * epsilon,
+    upper = (1 - lam) * epsilon. Not used for "lip" and "ldp".
+"""
+
+_ALPHA = """\
+alpha : float, default=2.0
+    Order above 1, for ``notion="alpha"``.
+"""
+
+_SHELL = """\
+smoothing : float, default=0.0
+    Pseudo-count added to every cell of the estimated joint distribution.
+output : {"label", "code", "posterior"}, default="label"
+    What is released: the label of the output, its number, or the vector P(X=x | Y=y), one
+    column per symbol x, which is a private one-hot encoding. Labels of data frames are text.
+    An array of numbers comes back as numbers: an output is then represented by one of its
+    symbols, and ``channel_.outputs`` tells what it stands for.
+remainder : {"drop", "passthrough"}, default="drop"
+    What happens to columns that are neither sensitive nor useful. "passthrough" warns: they
+    are not protected.
+handle_unknown : {"error", "resample"}, default="error"
+    What ``transform`` does with a value that ``fit`` has not seen. "resample" replaces it by a
+    draw from the distribution of Y, which keeps LDP; the other budgets then hold only up to
+    their sum. Missing values are a category of their own.
+random_state : int, RandomState, Generator or None, default=None
+    None draws from the operating system's cryptographic generator. A seed makes the release
+    reproducible and void against whoever knows the seed: for tests only.
+"""
+
+_FITTED = """\
+joint_ : JointDistribution
+    The estimated distribution of S and X.
+channel_ : Channel
+    The randomised mapping P(Y|X), exactly as it is sampled.
+notion_ : Notion
+    The privacy notion with its budget.
+report_ : PrivacyReport
+    Leakage and utility before and after, against the budget.
+guarantee_ : Guarantee
+    What is promised and what the promise rests on.
+n_features_in_ : int
+    Number of columns seen at ``fit``.
+feature_names_in_ : ndarray of str
+    Their names, if X had names.
+"""
+
+_TEXTS = {
+    "columns": _COLUMNS,
+    "budget": _BUDGET,
+    "alpha": _ALPHA,
+    "shell": _SHELL,
+    "fitted": _FITTED,
+}
+
+
+def documented(cls: T) -> T:
+    """Fill the placeholders ``<columns>``, ``<budget>``, ... of a class's docstring."""
+    text = dedent("    " + (cls.__doc__ or ""))
+    for name, part in _TEXTS.items():
+        text = text.replace(f"<{name}>\n", part)
+    cls.__doc__ = indent(text, "    ").lstrip()
+    return cls

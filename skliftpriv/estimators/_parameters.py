@@ -1,0 +1,113 @@
+"""Parameters of the estimators: their domains, and the notion they describe.
+
+The only file that uses scikit-learn's private parameter validation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from sklearn.base import _fit_context
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from ..exceptions import InvalidParameterError, UnsupportedNotionError
+from ..notions import ALIP, LDP, LIP, AlphaLift, Chi2Lift, L1Lift, Notion
+
+__all__ = [
+    "ALPHA",
+    "COMMON",
+    "NOTIONS",
+    "POSITIVE",
+    "Interval",
+    "StrOptions",
+    "budget_pair",
+    "checked",
+    "make_notion",
+]
+
+NOTIONS = ("lip", "alip", "ldp", "l1", "chi2", "alpha")
+
+POSITIVE = Interval(Real, 0, None, closed="neither")
+
+#: Domains of the parameters that every estimator has.
+COMMON: dict[str, Any] = {
+    "sensitive": "no_validation",
+    "useful": "no_validation",
+    "notion": [StrOptions(set(NOTIONS))],
+    "epsilon": [POSITIVE, tuple, list],
+    "lam": [Interval(Real, 0, 1, closed="neither")],
+    "smoothing": [Interval(Real, 0, None, closed="left")],
+    "output": [StrOptions({"label", "code", "posterior"})],
+    "remainder": [StrOptions({"drop", "passthrough"})],
+    "handle_unknown": [StrOptions({"error", "resample"})],
+    "random_state": ["random_state", np.random.Generator],
+}
+
+#: For mechanisms that can enforce alpha-lift privacy.
+ALPHA: dict[str, list[Any]] = {"alpha": [Interval(Real, 1, None, closed="neither")]}
+
+#: Decorator of ``fit`` and ``partial_fit`` that checks the parameters first.
+checked = _fit_context(prefer_skip_nested_validation=True)
+
+
+def make_notion(
+    name: str,
+    epsilon: float | Sequence[float],
+    *,
+    lam: float,
+    alpha: float,
+    supported: Sequence[str],
+) -> Notion:
+    """Return the notion that an estimator's parameters describe.
+
+    Parameters
+    ----------
+    name : str
+        One of :data:`NOTIONS`.
+    epsilon : float or pair
+        The budget; a pair is (lower, upper).
+    lam : float
+        Share of a float epsilon that goes to the lower side.
+    alpha : float
+        Order, for ``name="alpha"``.
+    supported : sequence of str
+        Notions that the mechanism can enforce.
+    """
+    if name not in supported:
+        raise UnsupportedNotionError(
+            f"notion={name!r} is not supported by this mechanism; use one of "
+            f"{', '.join(map(repr, supported))}."
+        )
+    if name in ("lip", "ldp"):
+        if isinstance(epsilon, Sequence):
+            raise InvalidParameterError(
+                f"epsilon={epsilon!r} is a pair, but notion={name!r} takes one number; "
+                'for different lower and upper budgets use notion="alip".'
+            )
+        return LIP(float(epsilon)) if name == "lip" else LDP(float(epsilon))
+    lower, upper = budget_pair(epsilon, lam)
+    if name == "alpha":
+        return AlphaLift(lower, upper, float(alpha))
+    kinds: dict[str, Callable[[float, float], Notion]] = {
+        "alip": ALIP,
+        "l1": L1Lift,
+        "chi2": Chi2Lift,
+    }
+    return kinds[name](lower, upper)
+
+
+def budget_pair(
+    epsilon: float | Sequence[float], lam: float, name: str = "epsilon"
+) -> tuple[float, float]:
+    """Return (lower, upper): a pair as it is, a number split into lam and 1 - lam."""
+    if not isinstance(epsilon, Sequence):
+        return lam * float(epsilon), (1 - lam) * float(epsilon)
+    if len(epsilon) != 2:
+        raise InvalidParameterError(
+            f"{name} must be a number or a pair (lower, upper), not {epsilon!r}."
+        )
+    lower, upper = epsilon
+    return lower, upper

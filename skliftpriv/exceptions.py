@@ -1,0 +1,46 @@
+"""The errors and warnings of skliftpriv: one family, each message says what to do next."""
+
+from __future__ import annotations
+
+__all__ = [
+    "BudgetWarning",
+    "InfeasibleError",
+    "InvalidDistributionError",
+    "InvalidParameterError",
+    "SkliftprivError",
+    "UnknownCategoryError",
+    "UnprotectedColumnsWarning",
+    "UnsupportedNotionError",
+]
+
+
+class SkliftprivError(Exception):
+    """Base class of every error that skliftpriv raises on purpose."""
+
+
+class InvalidDistributionError(SkliftprivError, ValueError):
+    """A joint distribution or a channel is malformed (shape, sign, sum, labels)."""
+
+
+class InvalidParameterError(SkliftprivError, ValueError):
+    """A parameter has a value outside its domain."""
+
+
+class UnsupportedNotionError(InvalidParameterError):
+    """A mechanism cannot enforce the requested privacy notion."""
+
+
+class UnknownCategoryError(SkliftprivError, ValueError):
+    """A value at ``transform`` was not seen at ``fit``."""
+
+
+class InfeasibleError(SkliftprivError, ValueError):
+    """No mechanism of the requested kind meets the budget."""
+
+
+class BudgetWarning(UserWarning):
+    """A paper-exact mechanism misses its own budget."""
+
+
+class UnprotectedColumnsWarning(UserWarning):
+    """Columns are released that no guarantee covers."""

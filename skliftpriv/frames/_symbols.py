@@ -1,0 +1,148 @@
+"""Rows as numbered symbols, and how often each pair of symbols occurs."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from .._arrays import Label
+from ..distribution import JointDistribution
+from ..exceptions import InvalidParameterError
+
+__all__ = ["ContingencyTable", "SymbolEncoder", "encode_rows", "sort_symbols"]
+
+Codes = NDArray[np.intp]
+
+
+def encode_rows(columns: Sequence[Any]) -> tuple[Codes, list[Label]]:
+    """Encode rows as numbers: codes per row and the symbol of each code.
+
+    One column gives its values as symbols, several give tuples. Missing values (None, NaN, NA)
+    are the symbol None.
+    """
+    codes, symbols = _factorize(columns[0])
+    if len(columns) == 1:
+        return codes, symbols
+    tuples: list[tuple[Label, ...]] = [(symbol,) for symbol in symbols]
+    for column in columns[1:]:
+        # Pairs of codes are renumbered at once, so the numbers never grow beyond the rows'.
+        other, values = _factorize(column)
+        pairs, seen = pd.factorize(codes * len(values) + other)
+        tuples = [(*tuples[pair // len(values)], values[pair % len(values)]) for pair in seen]
+        codes = pairs.astype(np.intp, copy=False)
+    return codes, list(tuples)
+
+
+def _factorize(column: Any) -> tuple[Codes, list[Label]]:
+    if not isinstance(column, nw.Series):
+        codes, values = pd.factorize(column)
+    elif column.implementation is nw.Implementation.PANDAS:
+        codes, values = pd.factorize(nw.to_native(column))
+    else:
+        # Without its nulls a column of whole numbers stays one of whole numbers.
+        present = ~column.is_null().to_numpy()
+        codes = np.full(len(column), -1, dtype=np.intp)
+        codes[present], values = pd.factorize(column.drop_nulls().to_numpy())
+    symbols = [_plain(value) for value in values]
+    codes = codes.astype(np.intp, copy=False)
+    missing = codes < 0
+    if missing.any():
+        codes = np.where(missing, len(symbols), codes)
+        symbols.append(None)
+    return codes, symbols
+
+
+def _plain(value: Any) -> Label:
+    if isinstance(value, np.generic):
+        value = value.item()
+    if not isinstance(value, Hashable):
+        raise InvalidParameterError(
+            f"The value {value!r} is no category: categories must be hashable."
+        )
+    return value
+
+
+class SymbolEncoder:
+    """Knows the symbols seen at fit, in sorted order, and numbers rows by them."""
+
+    def __init__(self, symbols: Sequence[Label]) -> None:
+        self.symbols = tuple(symbols)
+        self._code = {symbol: code for code, symbol in enumerate(self.symbols)}
+
+    def codes(self, columns: Sequence[Any]) -> tuple[Codes, list[Label]]:
+        """Encode rows as numbers, -1 for unknown symbols, and list the unknown symbols."""
+        local, symbols = encode_rows(columns)
+        known = np.array([self._code.get(symbol, -1) for symbol in symbols], dtype=np.intp)
+        unknown = [symbol for symbol in symbols if symbol not in self._code]
+        return known[local] if known.size else local, unknown
+
+
+def sort_symbols(symbols: Iterable[Label]) -> list[Label]:
+    """Sort symbols of any type in one well-defined order: numbers, then text, then the rest."""
+    return sorted(symbols, key=_sort_key)
+
+
+def _sort_key(symbol: Label) -> tuple[Any, ...]:
+    if isinstance(symbol, tuple):
+        return tuple(_sort_key(part) for part in symbol)
+    if symbol is None:
+        return (3, "")
+    if isinstance(symbol, int | float):
+        return (0, symbol)
+    if isinstance(symbol, str):
+        return (1, symbol)
+    return (2, type(symbol).__name__, str(symbol))
+
+
+class ContingencyTable:
+    """Counts of (s, x) pairs that can be added up over batches."""
+
+    def __init__(
+        self, counts: np.ndarray, sensitive: Sequence[Label], useful: Sequence[Label], n_rows: int
+    ) -> None:
+        self.counts = counts
+        self.sensitive = tuple(sensitive)
+        self.useful = tuple(useful)
+        self.n_rows = n_rows
+
+    @classmethod
+    def count(
+        cls, sensitive: Sequence[Any], useful: Sequence[Any], weight: np.ndarray | None = None
+    ) -> ContingencyTable:
+        """Count the rows of columns of S and X, or add up their weights."""
+        s_codes, s_symbols = encode_rows(sensitive)
+        x_codes, x_symbols = encode_rows(useful)
+        shape = (len(s_symbols), len(x_symbols))
+        cells = np.bincount(
+            s_codes * shape[1] + x_codes, weights=weight, minlength=shape[0] * shape[1]
+        )
+        table = cls(cells.reshape(shape).astype(float), s_symbols, x_symbols, s_codes.size)
+        return table._reordered(sort_symbols(s_symbols), sort_symbols(x_symbols))
+
+    def __add__(self, other: ContingencyTable) -> ContingencyTable:
+        sensitive = sort_symbols({*self.sensitive, *other.sensitive})
+        useful = sort_symbols({*self.useful, *other.useful})
+        first = self._reordered(sensitive, useful)
+        second = other._reordered(sensitive, useful)
+        return ContingencyTable(
+            first.counts + second.counts, sensitive, useful, self.n_rows + other.n_rows
+        )
+
+    def _reordered(self, sensitive: Sequence[Label], useful: Sequence[Label]) -> ContingencyTable:
+        rows = {symbol: i for i, symbol in enumerate(sensitive)}
+        columns = {symbol: i for i, symbol in enumerate(useful)}
+        counts = np.zeros((len(sensitive), len(useful)))
+        place = np.ix_([rows[s] for s in self.sensitive], [columns[x] for x in self.useful])
+        counts[place] = self.counts
+        return ContingencyTable(counts, sensitive, useful, self.n_rows)
+
+    def joint(self, smoothing: float = 0.0) -> JointDistribution:
+        """Estimate the joint distribution."""
+        return JointDistribution.from_counts(
+            self.counts, self.sensitive, self.useful, smoothing=smoothing
+        )

@@ -1,0 +1,179 @@
+"""Tables in and out: pandas, polars and pyarrow through narwhals, and numpy arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from sklearn.utils import check_array
+
+from .._arrays import Label
+from ..exceptions import InvalidParameterError
+
+__all__ = ["ColumnKey", "LabelColumn", "Table", "as_columns"]
+
+Codes = NDArray[np.intp]
+ColumnKey = str | int
+
+
+@dataclass(frozen=True)
+class LabelColumn:
+    """A column that repeats few labels: ``labels[codes]``."""
+
+    labels: Sequence[Label]
+    codes: Codes
+
+
+class Table:
+    """A table of any supported kind, read by column and answered in the same kind.
+
+    Parameters
+    ----------
+    X : pandas or polars DataFrame, pyarrow Table, or 2-D array-like
+        The table.
+    allow_empty : bool, default=False
+        Whether a frame may have no rows.
+    """
+
+    def __init__(self, X: Any, *, allow_empty: bool = False) -> None:
+        frame = _as_frame(X)
+        self.frame: nw.DataFrame[Any] | None = frame
+        if frame is None:
+            # Numbers, text or objects, missing values included; everything else is refused here.
+            self.array = check_array(X, dtype=None, ensure_all_finite=False)
+            self.names: list[str] | None = None
+            self.n_rows, self.n_columns = self.array.shape
+            return
+        self.names = list(frame.columns)
+        self.n_rows, self.n_columns = frame.shape
+        if self.n_columns == 0 or (self.n_rows == 0 and not allow_empty):
+            raise InvalidParameterError(
+                f"Found array with {self.n_rows} sample(s) and {self.n_columns} feature(s) "
+                f"(shape={frame.shape}) while a minimum of 1 is required."
+            )
+
+    @property
+    def numeric(self) -> bool:
+        """Whether this is an array of numbers, which has no room for names of merged symbols."""
+        return self.frame is None and self.array.dtype.kind in "biuf"
+
+    def position(self, key: ColumnKey, parameter: str) -> int:
+        """Position of a column given by name or index."""
+        if isinstance(key, bool) or not isinstance(key, str | int | np.integer):
+            raise InvalidParameterError(f"{parameter} must be a column name or index, not {key!r}.")
+        if isinstance(key, str):
+            if self.names is None:
+                raise InvalidParameterError(
+                    f"{parameter}={key!r} is a name, but X is an array without column names; "
+                    "pass a data frame or use the index of the column."
+                )
+            if key not in self.names:
+                raise InvalidParameterError(
+                    f"{parameter}={key!r} is not a column of X. Columns: {_listing(self.names)}."
+                )
+            return self.names.index(key)
+        if not -self.n_columns <= key < self.n_columns:
+            raise InvalidParameterError(
+                f"{parameter}={key} is out of range: X has {self.n_columns} columns "
+                f"(n_features={self.n_columns})."
+            )
+        return int(key) % self.n_columns
+
+    def column(self, key: ColumnKey) -> Any:
+        """Return one column by name or position: a narwhals series or a one-dimensional array."""
+        if self.frame is None:
+            return self.array[:, key]
+        return self.frame.get_column(key if isinstance(key, str) else self.frame.columns[key])
+
+    def build(self, columns: dict[str, LabelColumn | np.ndarray | Any]) -> Any:
+        """Make a table of the same kind, with the same index, from named columns.
+
+        A value is a :class:`LabelColumn`, an array of numbers or a column of this table.
+        """
+        if self.frame is None:
+            return _stacked([_as_array(column) for column in columns.values()])
+        backend = self.frame.implementation
+        series = {
+            name: column if isinstance(column, nw.Series) else _as_series(name, column, backend)
+            for name, column in columns.items()
+        }
+        if backend is nw.Implementation.PANDAS:
+            # Rows keep their place and their index, whatever index the single columns have.
+            arrays = {name: nw.to_native(column).array for name, column in series.items()}
+            return pd.DataFrame(arrays, index=nw.to_native(self.frame).index)
+        frame = nw.from_dict({n: column.alias(n) for n, column in series.items()}, backend=backend)
+        return nw.to_native(frame)
+
+
+def _as_frame(X: Any) -> nw.DataFrame[Any] | None:
+    try:
+        frame = nw.from_native(X, pass_through=True, allow_series=True)
+    except nw.exceptions.DuplicateError as error:
+        raise InvalidParameterError(f"The column names of X must be unique. {error}") from error
+    if isinstance(frame, nw.LazyFrame):
+        raise InvalidParameterError("X is a lazy frame; call collect() on it first.")
+    if isinstance(frame, nw.Series):
+        raise InvalidParameterError(
+            "X is a single column (Expected 2D array, got 1D array instead); "
+            "pass a data frame, for example X[['name']]."
+        )
+    if not isinstance(frame, nw.DataFrame):
+        return None
+    try:
+        names = frame.columns
+    except nw.exceptions.DuplicateError as error:
+        raise InvalidParameterError(f"The column names of X must be unique. {error}") from error
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise InvalidParameterError(f"The column names of X must be unique; {twice!r} is not.")
+    if not all(isinstance(name, str) for name in names):
+        # Like scikit-learn, names that are not text are no names: read by position.
+        return None
+    return frame
+
+
+def _as_series(name: str, column: LabelColumn | np.ndarray, backend: Any) -> nw.Series[Any]:
+    if isinstance(column, LabelColumn):
+        texts = [None if label is None else str(label) for label in column.labels]
+        return nw.new_series(name, texts, nw.String, backend=backend)[column.codes]
+    return nw.new_series(name, column, backend=backend)
+
+
+def _as_array(column: LabelColumn | np.ndarray) -> np.ndarray:
+    if not isinstance(column, LabelColumn):
+        return column
+    labels = np.empty(len(column.labels), dtype=object)
+    labels[:] = list(column.labels)
+    return labels[column.codes]
+
+
+def _stacked(columns: list[np.ndarray]) -> np.ndarray:
+    if any(column.dtype.kind not in "biuf" for column in columns):
+        columns = [column.astype(object) for column in columns]
+    return np.column_stack(columns)
+
+
+def as_columns(values: Any, what: str) -> list[Any]:
+    """Read one or several columns given on their own, such as ``sensitive_features``."""
+    series = nw.from_native(values, pass_through=True, allow_series=True)
+    if isinstance(series, nw.Series):
+        return [series]
+    if not isinstance(series, nw.DataFrame | nw.LazyFrame):
+        array = check_array(values, dtype=None, ensure_all_finite=False, ensure_2d=False)
+        if array.ndim == 1:
+            return [array]
+        if array.ndim != 2:
+            raise InvalidParameterError(f"{what} must have one or two dimensions.")
+        return list(array.T)
+    table = Table(values)
+    return [table.column(i) for i in range(table.n_columns)]
+
+
+def _listing(names: Sequence[Any], most: int = 12) -> str:
+    shown = ", ".join(map(repr, names[:most]))
+    return shown if len(names) <= most else f"{shown}, ... ({len(names)} in all)"

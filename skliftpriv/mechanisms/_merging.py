@@ -1,0 +1,128 @@
+"""Merged symbols as columns: the arithmetic that the watchdog family shares."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._arrays import FloatArray, Label
+from ..channel import Channel
+from ..distribution import JointDistribution
+from ..exceptions import BudgetWarning
+from ..measures._lift import lift_of_columns
+from ..notions import Notion
+from ._result import PartitionResult
+
+Mask = NDArray[np.bool_]
+Indices = NDArray[np.intp]
+
+
+class MergedColumns:
+    """Judges merged symbols of one joint distribution by one notion.
+
+    The lift of a merged set of symbols is the lift of the sum of their columns
+    (Sadeghi, Ding and Rakotoarivelo 2020, eq. 2).
+    """
+
+    def __init__(self, joint: JointDistribution, notion: Notion) -> None:
+        self.columns: FloatArray = np.ascontiguousarray(joint.matrix)
+        self.p_s = joint.p_s
+        self.notion = notion
+
+    def merged(self, members: Indices | Mask) -> FloatArray:
+        """Column of a merged set of symbols."""
+        return np.asarray(self.columns[:, members].sum(axis=1))
+
+    def meets(self, column: FloatArray) -> bool:
+        """Tell whether a merged column meets the notion."""
+        return bool(self.notion.meets(self._lift(column[:, None]), self.p_s)[0])
+
+    def levels(self, column: FloatArray) -> dict[str, float]:
+        """Level of every side of the notion for a merged column."""
+        levels = self.notion.levels(self._lift(column[:, None]), self.p_s)
+        return {side: float(level[0]) for side, level in levels.items()}
+
+    def safest_to_add(self, column: FloatArray, candidates: FloatArray) -> int:
+        """Position of the candidate column whose union with ``column`` has the least risk."""
+        return int(np.argmin(self.risk(candidates + column[:, None])))
+
+    def risk(self, columns: FloatArray) -> FloatArray:
+        """Risk omega of each column."""
+        return self.notion.risk(self._lift(columns), self.p_s)
+
+    def _lift(self, columns: FloatArray) -> FloatArray:
+        return lift_of_columns(columns, self.p_s)
+
+    def extended(self, members: Mask) -> Mask:
+        """Add symbols to a merged set until the set meets the notion.
+
+        As long as no single symbol suffices, the one that lowers the risk most is added. Of
+        those that suffice the rarest costs the least information. All symbols together have
+        lift 1, so this always ends.
+        """
+        members = members.copy()
+        column = self.merged(members)
+        outside = np.flatnonzero(~members)
+        while outside.size and not self.meets(column):
+            unions = self.columns[:, outside] + column[:, None]
+            enough = np.flatnonzero(self.notion.meets(self._lift(unions), self.p_s))
+            if enough.size:
+                pick = enough[np.argmin(unions[:, enough].sum(axis=0))]
+            else:
+                pick = np.argmin(self.risk(unions))
+            column = unions[:, pick]
+            members[outside[pick]] = True
+            outside = np.delete(outside, pick)
+        return members
+
+
+def labels_of(joint: JointDistribution, members: Indices | Mask) -> tuple[Label, ...]:
+    """Labels of the useful symbols that are members."""
+    positions = np.flatnonzero(members) if members.dtype == bool else members
+    return tuple(joint.useful_labels[i] for i in positions)
+
+
+def partition_result(
+    joint: JointDistribution,
+    notion: Notion,
+    groups: Sequence[Indices],
+    *,
+    repair: bool,
+    moved: tuple[Label, ...],
+    channel: Channel | None = None,
+    **known: Any,
+) -> PartitionResult:
+    """Certify the channel that merges each group and releases all other symbols unchanged."""
+    high = np.zeros(joint.shape[1], dtype=bool)
+    for group in groups:
+        high[group] = True
+    partition = tuple(labels_of(joint, np.sort(group)) for group in groups)
+    if channel is None:
+        singles = [(label,) for label in labels_of(joint, ~high)]
+        channel = Channel.merging([*singles, *partition], joint.useful_labels)
+    result = PartitionResult.of(
+        joint,
+        notion,
+        channel,
+        enforce=repair,
+        low_risk=labels_of(joint, ~high),
+        high_risk=labels_of(joint, high),
+        partition=partition,
+        moved=moved,
+        status="repaired" if moved else "as published",
+        **known,
+    )
+    if result.report.satisfied:
+        return result
+    warnings.warn(
+        f"The mechanism as published misses its budget: {notion} is broken by "
+        f"{', '.join(map(repr, result.certified.violations[:3]))}. "
+        "Use repair=True to extend the randomised set until the budget holds.",
+        BudgetWarning,
+        stacklevel=3,
+    )
+    return result

@@ -1,0 +1,88 @@
+"""What a mechanism returns: the certified channel, the report, and what the mechanism knows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+from .._arrays import Label
+from ..certificate import CertifiedChannel, release
+from ..channel import Channel
+from ..distribution import JointDistribution
+from ..notions import Notion
+from ..report import PrivacyReport, privacy_report
+
+__all__ = ["MechanismResult", "PartitionResult"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class MechanismResult:
+    """A mechanism fitted to a joint distribution.
+
+    Attributes
+    ----------
+    joint : JointDistribution
+        What the mechanism was built for.
+    notion : Notion
+        The promise.
+    certified : CertifiedChannel
+        The integers that are sampled, with the verdict on them.
+    report : PrivacyReport
+        Leakage and utility of what is sampled.
+    status : str
+        How the mechanism came out, in a word or two.
+    """
+
+    joint: JointDistribution
+    notion: Notion
+    certified: CertifiedChannel
+    report: PrivacyReport
+    status: str
+
+    @classmethod
+    def of(
+        cls,
+        joint: JointDistribution,
+        notion: Notion,
+        channel: Channel,
+        *,
+        enforce: bool = True,
+        **known: Any,
+    ) -> Self:
+        """Certify a channel, report on it and keep what else the mechanism knows."""
+        certified = release(joint, channel, notion, enforce=enforce)
+        report = privacy_report(joint, certified, notion)
+        return cls(joint=joint, notion=notion, certified=certified, report=report, **known)
+
+    @property
+    def channel(self) -> Channel:
+        """The channel as it is sampled."""
+        return self.certified.channel
+
+    @property
+    def nmi(self) -> float:
+        """Share of the entropy of X that the release keeps."""
+        return self.report.nmi
+
+
+@dataclass(frozen=True, kw_only=True)
+class PartitionResult(MechanismResult):
+    """A mechanism of the watchdog family: low-risk symbols stay, groups of others are merged.
+
+    Attributes
+    ----------
+    low_risk, high_risk : tuple of labels
+        Symbols released unchanged, and symbols that are randomised.
+    partition : tuple of tuples of labels
+        The groups within which the high-risk symbols are randomised.
+    moved : tuple of labels
+        Low-risk symbols that the repair moved to the high-risk side.
+    exempted : tuple of labels
+        High-risk symbols that the (epsilon, delta) relaxation releases unchanged.
+    """
+
+    low_risk: tuple[Label, ...]
+    high_risk: tuple[Label, ...]
+    partition: tuple[tuple[Label, ...], ...]
+    moved: tuple[Label, ...] = ()
+    exempted: tuple[Label, ...] = ()

@@ -1,0 +1,250 @@
+"""The watchdog: release low-risk symbols, randomise the high-risk ones regardless of which."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from .._arrays import FloatArray, Label
+from ..channel import Channel
+from ..distribution import JointDistribution
+from ..exceptions import InvalidParameterError
+from ..measures import breach_probability
+from ..notions import ALIP, LIP, Notion
+from ..notions._polyhedral import MAX_LIFT, MIN_LIFT
+from ..notions._relaxed import RelaxedLift
+from ._merging import Indices, Mask, MergedColumns, labels_of, partition_result
+from ._result import PartitionResult
+
+__all__ = ["CriticalEpsilons", "critical_epsilons", "high_risk_leakage", "watchdog"]
+
+
+def watchdog(
+    joint: JointDistribution,
+    notion: Notion,
+    *,
+    randomization: Literal["merge", "uniform"] = "merge",
+    delta: float = 0.0,
+    epsilon_max: float | tuple[float, float] | None = None,
+    repair: bool = True,
+) -> PartitionResult:
+    r"""Release low-risk symbols unchanged and randomise all others independently of their value.
+
+    A symbol is low-risk when its own lift meets the notion. The others are mapped by one and
+    the same distribution R(y), which minimises the leakage on the high-risk set
+    (Sadeghi, Ding and Rakotoarivelo 2020, Theorem 1; Zarrabian, Ding and Sadeghi 2023, eq. 6-10):
+
+    .. math:: P(y|x) = 1\{x = y\}\ (x \in X_L), \qquad P(y|x) = R(y)\ (x \in X_H).
+
+    Parameters
+    ----------
+    joint : JointDistribution
+        Distribution of the sensitive and the useful variable.
+    notion : Notion
+        Any of the six notions.
+    randomization : {"merge", "uniform"}, default="merge"
+        Map all high-risk symbols to one merged symbol, or uniformly to one of themselves.
+        Leakage and mutual information are the same.
+    delta : float, default=0.0
+        For LIP and ALIP: allow log-lifts outside the band with at most this total probability,
+        by releasing some high-risk symbols unchanged (Sadeghi et al. 2020, Algorithm 1).
+    epsilon_max : float, pair (lower, upper) or None, default=None
+        With ``delta``: a wider band that no log-lift may leave. None for no limit.
+    repair : bool, default=True
+        Move further symbols to the high-risk set until the budget holds for it too. False is
+        paper-exact and warns when the budget is missed.
+
+    Returns
+    -------
+    PartitionResult
+
+    Examples
+    --------
+    >>> from skliftpriv import LIP, JointDistribution, mechanisms
+    >>> joint = JointDistribution.from_counts([[30, 5, 10], [30, 10, 5]])
+    >>> result = mechanisms.watchdog(joint, LIP(0.2))
+    >>> result.partition
+    ((1, 2),)
+    >>> result.channel.outputs
+    (0, '{1, 2}')
+    """
+    if randomization not in ("merge", "uniform"):
+        raise InvalidParameterError(
+            f'randomization must be "merge" or "uniform", not {randomization!r}.'
+        )
+    target = _target(notion, delta, epsilon_max)
+    merging = MergedColumns(joint, notion)
+    risky = ~notion.meets(joint.lift, joint.p_s)
+    high = merging.extended(risky) if repair and risky.any() else risky
+    if isinstance(target, RelaxedLift):
+        high = high & ~_exempted(joint, target, high)
+    groups = [np.flatnonzero(high)] if high.any() else []
+    return partition_result(
+        joint,
+        target,
+        groups,
+        repair=repair,
+        moved=labels_of(joint, high & ~risky),
+        exempted=labels_of(joint, risky & ~high),
+        channel=_uniform_channel(joint, groups) if randomization == "uniform" else None,
+    )
+
+
+def _target(
+    notion: Notion, delta: float, epsilon_max: float | tuple[float, float] | None
+) -> Notion:
+    if delta == 0:
+        if epsilon_max is not None:
+            raise InvalidParameterError("epsilon_max needs delta > 0; with delta=0 it has no use.")
+        return notion
+    ceiling: LIP | ALIP | None = None
+    if epsilon_max is not None:
+        ceiling = ALIP(*epsilon_max) if isinstance(epsilon_max, tuple) else LIP(epsilon_max)
+    return RelaxedLift(notion, delta, ceiling)  # type: ignore[arg-type]  # it checks the type
+
+
+def _uniform_channel(joint: JointDistribution, groups: list[Indices]) -> Channel:
+    matrix = np.eye(joint.shape[1])
+    for group in groups:
+        matrix[np.ix_(group, group)] = 1.0 / group.size
+    return Channel(matrix, joint.useful_labels, joint.useful_labels)
+
+
+def _exempted(joint: JointDistribution, target: RelaxedLift, high: Mask) -> Mask:
+    """Greedy (epsilon, delta)-partitioning: Algorithm 1 of Sadeghi et al. (2020).
+
+    Releasing a symbol unchanged always lowers the loss of mutual information, so the test of
+    the printed algorithm for that never fails and is left out.
+    """
+    band = target.notion.budget
+    merging = MergedColumns(joint, target)
+
+    def breach(columns: FloatArray) -> FloatArray:
+        return breach_probability(columns, band[MIN_LIFT], band[MAX_LIFT], p_s=joint.p_s)
+
+    # Rounding must not turn a total that is just above delta into one that is just below.
+    allowance = target.delta * (1 - 1e-12)
+    own = breach(joint.matrix)
+    candidates = np.flatnonzero(
+        high & (own <= allowance) & target.meets(joint.lift, joint.p_s)  # eq. 14
+    )
+    exempt: Mask = np.zeros_like(high)
+    for x in candidates[np.argsort(own[candidates], kind="stable")]:
+        rest = high & ~exempt
+        rest[x] = False
+        total = own[~rest].sum()
+        if rest.any():
+            column = merging.merged(rest)
+            total += breach(column[:, None]).sum()
+            exempt[x] = total <= allowance and merging.meets(column)
+        else:
+            exempt[x] = total <= allowance
+    return exempt
+
+
+def high_risk_leakage(
+    joint: JointDistribution, notion: Notion, symbols: tuple[Label, ...]
+) -> dict[str, float]:
+    """Least leakage that any randomisation within a set of symbols can reach.
+
+    Closed form: the level of the merged set (Zarrabian, Ding and Sadeghi 2023, eq. 9 and 10;
+    for LDP their Theorem 1).
+
+    Parameters
+    ----------
+    joint : JointDistribution
+        Distribution of the sensitive and the useful variable.
+    notion : Notion
+        Gives the sides that are measured; its budget does not matter.
+    symbols : sequence of labels
+        The set, usually the high-risk symbols.
+
+    Returns
+    -------
+    dict of float
+        Level of each side in nats.
+    """
+    unknown = [label for label in symbols if label not in joint.useful_labels]
+    if unknown or not len(symbols):
+        raise InvalidParameterError(
+            f"{unknown[0]!r} is no useful symbol." if unknown else "symbols must not be empty."
+        )
+    members = np.array([joint.useful_labels.index(label) for label in symbols], dtype=np.intp)
+    merging = MergedColumns(joint, notion)
+    return merging.levels(merging.merged(members))
+
+
+@dataclass(frozen=True)
+class CriticalEpsilons:
+    """The values of epsilon at which the high-risk set changes, largest first.
+
+    Attributes
+    ----------
+    symbols : tuple of labels
+        Useful symbols, the riskiest first.
+    epsilons : ndarray
+        For epsilon at least ``epsilons[j]`` the symbol ``symbols[j]`` is low-risk.
+    merged : ndarray
+        Level of the merged high-risk set at that epsilon (0 when it is empty).
+    effective : ndarray
+        The level that the watchdog really reaches there: the larger of the two.
+    """
+
+    symbols: tuple[Label, ...]
+    epsilons: FloatArray
+    merged: FloatArray
+    effective: FloatArray
+
+
+def critical_epsilons(joint: JointDistribution, notion: Notion | None = None) -> CriticalEpsilons:
+    """Find the values of epsilon at which a symbol turns from high-risk to low-risk.
+
+    (Sadeghi, Ding and Rakotoarivelo 2020, section IV, there for LIP.)
+
+    Parameters
+    ----------
+    joint : JointDistribution
+        Distribution of the sensitive and the useful variable.
+    notion : Notion, optional
+        The family of budgets: all of its sides are scaled by one epsilon. By default
+        ``LIP(1.0)``; ``ALIP(0.65, 0.35)`` gives the critical epsilons of lam = 0.65.
+
+    Returns
+    -------
+    CriticalEpsilons
+
+    Examples
+    --------
+    >>> from skliftpriv import JointDistribution, mechanisms
+    >>> joint = JointDistribution.from_counts([[30, 5, 10], [30, 10, 5]])
+    >>> critical = mechanisms.critical_epsilons(joint)
+    >>> critical.symbols
+    (1, 2, 0)
+    >>> critical.epsilons.round(3)
+    array([0.405, 0.405, 0.   ])
+    """
+    notion = LIP(1.0) if notion is None else notion
+    own = _scale(notion, joint.lift, joint.p_s)
+    # A hair more than the level itself, so that the symbol is low-risk at its own epsilon.
+    own = own * (1 + 1e-11) + 1e-11
+    order = np.argsort(-own, kind="stable")
+    merging = MergedColumns(joint, notion)
+    sums = np.cumsum(merging.columns[:, order], axis=1)[:, :-1]
+    merged = np.zeros(order.size)
+    if order.size > 1:
+        merged[1:] = _scale(notion, merging._lift(sums), joint.p_s)
+    epsilons = own[order]
+    return CriticalEpsilons(
+        symbols=labels_of(joint, order),
+        epsilons=epsilons,
+        merged=merged,
+        effective=np.maximum(epsilons, merged),
+    )
+
+
+def _scale(notion: Notion, lift: FloatArray, p_s: FloatArray) -> FloatArray:
+    """Smallest factor by which the budget must be scaled so that each output meets it."""
+    levels = notion.levels(lift, p_s)
+    return np.max([levels[side] / bound for side, bound in notion.budget.items()], axis=0)

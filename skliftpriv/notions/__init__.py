@@ -1,0 +1,20 @@
+"""What "private" means: notions of lift privacy, their budgets, and how they relate."""
+
+from ._averaged import AlphaLift, Chi2Lift, L1Lift
+from ._base import Notion
+from ._polyhedral import ALIP, LDP, LIP
+from ._relations import ImpliedBounds, implied_bounds, implied_lift_bounds, lift_band
+
+__all__ = [
+    "ALIP",
+    "AlphaLift",
+    "Chi2Lift",
+    "ImpliedBounds",
+    "L1Lift",
+    "LDP",
+    "LIP",
+    "Notion",
+    "implied_bounds",
+    "implied_lift_bounds",
+    "lift_band",
+]

@@ -1,0 +1,115 @@
+"""What every privacy notion answers about the lifts of an output."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import ClassVar
+
+import numpy as np
+
+from .._arrays import FloatArray
+from ..exceptions import InvalidParameterError, UnsupportedNotionError
+
+__all__ = ["Notion"]
+
+# Budgets are compared in floating point a hair (relative) on the private side, so that rounding
+# cannot call an output private that exact arithmetic would reject.
+_MARGIN = 1e-12
+# Beyond every lift of a real table, yet its square still fits into a double.
+_LARGEST_EXPONENT = 300.0
+
+
+class Notion(ABC):
+    """A privacy notion: one or two sides of leakage, each with its budget in nats.
+
+    A notion sees an output only through its lift vector l(s) = P(s|y) / P(s). Arrays of lifts
+    have the shape (..., n_sensitive, n_outputs), answers (..., n_outputs).
+    """
+
+    #: Name used in ``notion="..."`` of the estimators.
+    key: ClassVar[str]
+    #: Whether the notion is a set of linear inequalities on the posterior of an output.
+    polyhedral: ClassVar[bool] = False
+
+    @property
+    @abstractmethod
+    def budget(self) -> dict[str, float]:
+        """Largest allowed level of each side, by the name of the side."""
+
+    @abstractmethod
+    def levels(self, lift: FloatArray, p_s: FloatArray) -> dict[str, FloatArray]:
+        """Level of each side for every output, in nats: what the budget is compared with."""
+
+    @abstractmethod
+    def risk(self, lift: FloatArray, p_s: FloatArray) -> FloatArray:
+        """Risk omega of every output, the order in which a greedy search merges symbols."""
+
+    @abstractmethod
+    def exactly_met(self, lift: Sequence[Fraction], p_s: Sequence[Fraction]) -> bool:
+        """Tell without rounding whether one output's lift vector meets the budget."""
+
+    @abstractmethod
+    def __str__(self) -> str:
+        """Name of the notion with its budget, as a reader would write it."""
+
+    def meets(self, lift: FloatArray, p_s: FloatArray) -> np.ndarray:
+        """Tell for every output whether it meets the budget, in doubt no.
+
+        A double cannot decide equality: an output within one part in 10^12 of the budget
+        counts as missing it.
+        """
+        levels = self.levels(lift, p_s)
+        sides = [levels[side] <= _on_the_safe_side(bound) for side, bound in self.budget.items()]
+        return np.asarray(np.logical_and.reduce(sides))
+
+    def all_exactly_met(
+        self, lifts: np.ndarray, p_s: Sequence[Fraction], p_y: Sequence[Fraction]
+    ) -> np.ndarray:
+        """Tell without rounding which outputs (columns of ``lifts``) meet the budget."""
+        return np.array([self.exactly_met(column, p_s) for column in lifts.T], dtype=bool)
+
+    def rows(self, lift: FloatArray) -> FloatArray:
+        """Return A such that an output with posterior v over X meets the budget iff A v <= 0.
+
+        Parameters
+        ----------
+        lift : ndarray of shape (n_sensitive, n_useful)
+            Lift of the useful symbols.
+        """
+        raise UnsupportedNotionError(
+            f"{self} is not a set of linear inequalities on one output; "
+            "use LIP, ALIP or LDP with this mechanism."
+        )
+
+
+def _on_the_safe_side(bound: float) -> float:
+    if math.isinf(bound):
+        return bound
+    if math.isinf(bound):
+        return bound
+    # For tiny budgets the margin must shrink too, or not even a constant would be private.
+    return bound - min(_MARGIN * max(1.0, bound), 0.125 * bound)
+
+
+def finite_exp(budget: float) -> float:
+    """Return exp(budget), or a finite number above every lift where that would overflow."""
+    return math.exp(min(budget, _LARGEST_EXPONENT))
+
+
+def is_number(value: object) -> bool:
+    """Tell whether ``value`` is a real number of Python or NumPy, and not a bool."""
+    real = isinstance(value, int | float | np.integer | np.floating)
+    return real and not isinstance(value, bool)
+
+
+def check_budget(name: str, value: float) -> float:
+    """Return a budget as float, or say that it is not a positive finite number."""
+    if not is_number(value):
+        raise InvalidParameterError(f"{name} must be a number > 0, not {value!r}.")
+    number = float(value)
+    if not (number > 0 and math.isfinite(number)):
+        raise InvalidParameterError(f"{name} must be a finite number > 0, not {value!r}.")
+    return number

@@ -1,0 +1,221 @@
+"""What a release leaks and keeps, before and after, against its budget."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, fields
+from html import escape
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy.special import entr
+
+from . import measures
+from ._arrays import FloatArray
+from .certificate import CertifiedChannel
+from .channel import Channel
+from .distribution import JointDistribution
+from .notions import Notion
+
+__all__ = ["LeakageSummary", "PrivacyReport", "privacy_report"]
+
+
+@dataclass(frozen=True)
+class LeakageSummary:
+    """Leakage about S and utility about X of one release, in nats where not a share."""
+
+    max_log_lift: float
+    min_log_lift: float
+    ldp: float
+    leakage_mutual_information: float
+    maximal_leakage: float
+    min_entropy_leakage: float
+    total_variation: float
+    chi2_divergence: float
+    mutual_information: float
+    nmi: float
+
+    @classmethod
+    def of(cls, joint: JointDistribution, channel: Channel | None = None) -> LeakageSummary:
+        """Measure the release of a channel applied to the useful variable, by default X itself."""
+        total = float(measures.entropy(joint.p_x))
+        if channel is None:
+            return cls.of_release(joint.matrix, total, 1.0)
+        # I(X;Y) = H(Y) - H(Y|X), from the few outputs that each input has.
+        rows = np.add.reduceat(entr(channel.sparse.data), channel.sparse.indptr[:-1])
+        kept = float(measures.entropy(channel.p_y(joint.p_x)) - joint.p_x @ rows)
+        kept = min(max(kept, 0.0), total)
+        return cls.of_release(
+            joint.released(channel.sparse), kept, kept / total if total > 0 else 1.0
+        )
+
+    @classmethod
+    def of_release(cls, p_sy: FloatArray, mutual_information: float, nmi: float) -> LeakageSummary:
+        """Measure a release by the joint distribution of (S, Y) and the utility it has."""
+        logs = measures.log_lift(p_sy)
+        with np.errstate(divide="ignore"):
+            ratio = np.log(measures.ldp_ratio(p_sy))
+        values = {
+            "max_log_lift": logs.max(),
+            "min_log_lift": logs.min(),
+            "ldp": ratio.max(),
+            "leakage_mutual_information": measures.mutual_information(p_sy),
+            "maximal_leakage": measures.maximal_leakage(p_sy),
+            "min_entropy_leakage": measures.min_entropy_leakage(p_sy),
+            "total_variation": measures.total_variation(p_sy),
+            "chi2_divergence": measures.chi2_divergence(p_sy),
+            "mutual_information": mutual_information,
+            "nmi": nmi,
+        }
+        return cls(**{name: float(value) for name, value in values.items()})
+
+
+#: How the rows of a report are called for a reader.
+TITLES = {
+    "max_log_lift": "max log-lift",
+    "min_log_lift": "min log-lift",
+    "ldp": "LDP level of S",
+    "leakage_mutual_information": "I(S;Y), leakage",
+    "maximal_leakage": "maximal leakage",
+    "min_entropy_leakage": "min-entropy leakage",
+    "total_variation": "total variation",
+    "chi2_divergence": "chi2-divergence",
+    "mutual_information": "I(X;Y), utility",
+    "nmi": "NMI, share of X kept",
+}
+
+_SIDE_TITLES = {
+    "l1_lift": "l1-lift level",
+    "l1_lift_inverse": "l1-lift-inverse level",
+    "chi2_lift": "chi2-lift level",
+    "chi2_lift_inverse": "chi2-lift-inverse level",
+    "alpha_lift": "alpha-lift level",
+    "alpha_lift_inverse": "alpha-lift-inverse level",
+}
+
+
+@dataclass(frozen=True)
+class PrivacyReport:
+    """Leakage and utility of a release, before and after sanitising, against the budget.
+
+    The values after sanitising are attributes of the report itself (``report.nmi``,
+    ``report.max_log_lift``, ...); those before are on ``report.before``.
+
+    Attributes
+    ----------
+    notion : Notion
+        The promise, with its budget.
+    satisfied : bool
+        Whether what is sampled meets it, decided in exact arithmetic.
+    before, after : LeakageSummary
+        The release of X as it is, and of Y.
+    levels_before, levels_after : dict
+        Largest level of each side of the notion over all outputs; compare with ``notion.budget``.
+    """
+
+    notion: Notion
+    satisfied: bool
+    before: LeakageSummary
+    after: LeakageSummary
+    levels_before: dict[str, float]
+    levels_after: dict[str, float]
+
+    #: Attached by :mod:`skliftpriv.frames`, which knows about data frames; this module does not.
+    to_frame: ClassVar[Callable[..., Any]]
+
+    def __getattr__(self, name: str) -> float:
+        # The fields of the summary after sanitising are the report's own.
+        if name in TITLES:
+            return float(getattr(self.after, name))
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *TITLES]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain numbers: notion, verdict, before, after, levels, budget."""
+        return {
+            "notion": str(self.notion),
+            "satisfied": self.satisfied,
+            "budget": dict(self.notion.budget),
+            "levels_before": dict(self.levels_before),
+            "levels_after": dict(self.levels_after),
+            "before": asdict(self.before),
+            "after": asdict(self.after),
+        }
+
+    def rows(self) -> list[tuple[str, float, float, float | None]]:
+        """Return one row (name, before, after, budget or None) per measure."""
+        bounds = _bounds_of_rows(self.notion.budget)
+        rows: list[tuple[str, float, float, float | None]] = [
+            (field.name, *self._pair(field.name), bounds.get(field.name))
+            for field in fields(LeakageSummary)
+        ]
+        for side, budget in self.notion.budget.items():
+            if side in _SIDE_TITLES:
+                rows.append((side, self.levels_before[side], self.levels_after[side], budget))
+        return rows
+
+    def _pair(self, name: str) -> tuple[float, float]:
+        return getattr(self.before, name), getattr(self.after, name)
+
+    def __repr__(self) -> str:
+        verdict = "met" if self.satisfied else "MISSED"
+        lines = [
+            f"PrivacyReport: {self.notion} {verdict}",
+            f"{'':<26}{'before':>10}{'after':>10}{'budget':>10}",
+        ]
+        for name, before, after, budget in self.rows():
+            bound = "" if budget is None else f"{budget:.4f}"
+            lines.append(f"{_title(name):<26}{before:>10.4f}{after:>10.4f}{bound:>10}")
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        verdict = "met" if self.satisfied else "<strong>missed</strong>"
+        cells = []
+        for name, before, after, budget in self.rows():
+            bound = "" if budget is None else f"{budget:.4f}"
+            cells.append(
+                f"<tr><th style='text-align:left'>{escape(_title(name))}</th>"
+                f"<td>{before:.4f}</td><td>{after:.4f}</td><td>{bound}</td></tr>"
+            )
+        return (
+            f"<table><caption>{escape(str(self.notion))}: {verdict}</caption>"
+            "<thead><tr><th></th><th>before</th><th>after</th><th>budget</th></tr></thead>"
+            f"<tbody>{''.join(cells)}</tbody></table>"
+        )
+
+
+def privacy_report(
+    joint: JointDistribution, certified: CertifiedChannel, notion: Notion
+) -> PrivacyReport:
+    """Report on what is sampled: the certified weights, not the channel they came from."""
+    after = joint.released(certified.channel.sparse)
+    return PrivacyReport(
+        notion=notion,
+        satisfied=certified.satisfied,
+        before=LeakageSummary.of(joint),
+        after=LeakageSummary.of(joint, certified.channel),
+        levels_before=_worst_levels(notion, joint.lift, joint.p_s),
+        levels_after=_worst_levels(notion, measures.lift(after), joint.p_s),
+    )
+
+
+def _worst_levels(notion: Notion, lift: FloatArray, p_s: FloatArray) -> dict[str, float]:
+    return {side: float(level.max()) for side, level in notion.levels(lift, p_s).items()}
+
+
+def _bounds_of_rows(budget: dict[str, float]) -> dict[str, float]:
+    """Budgets that compare with a row of the summary, with the sign of the row."""
+    bounds = {}
+    if "max_lift" in budget:
+        bounds["max_log_lift"] = budget["max_lift"]
+    if "min_lift" in budget:
+        bounds["min_log_lift"] = -budget["min_lift"]
+    if "ldp" in budget:
+        bounds["ldp"] = budget["ldp"]
+    return bounds
+
+
+def _title(name: str) -> str:
+    return TITLES.get(name) or _SIDE_TITLES[name]

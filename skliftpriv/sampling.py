@@ -1,0 +1,139 @@
+"""Drawing outputs from integer weights: exactly the certified probabilities, a word per row."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .certificate import TOTAL, TOTAL_BITS, Weights
+
+__all__ = ["Sampler", "word_source"]
+
+Codes = NDArray[np.intp]
+Words = NDArray[np.uint32]
+Integers = NDArray[np.int64]
+RandomState = int | np.random.RandomState | np.random.Generator | None
+
+_WORD_BITS = 32
+_REST_BITS = TOTAL_BITS - _WORD_BITS
+# Rows handled at once, so that the intermediate arrays stay in the processor's cache.
+_CHUNK = 1 << 15
+
+
+def word_source(random_state: RandomState) -> Callable[[int], Words]:
+    """Return a function that draws n random 32-bit words.
+
+    None draws from the operating system's cryptographic generator. A seed, a RandomState or a
+    Generator makes the draw reproducible, and so predictable by whoever knows it.
+    """
+    if random_state is None:
+        draw = os.urandom
+    elif isinstance(random_state, np.random.RandomState | np.random.Generator):
+        draw = random_state.bytes
+    else:
+        draw = np.random.default_rng(random_state).bytes
+    return lambda n: np.frombuffer(draw(4 * n), dtype=np.uint32)
+
+
+class Sampler:
+    """Draws y from integer weights given x, by the alias method in whole numbers.
+
+    Each row is cut into a power of two of equally likely slots that hold at most two outputs.
+    A random word of 32 bits gives the slot and, with what is left of it, decides between the
+    two outputs; in the rare case of a tie a second word gives the other 30 of the 62 bits. So
+    nothing is rounded: output y comes with probability weights[x, y] / 2^62 exactly.
+
+    Parameters
+    ----------
+    weights : csr_array of int64, shape (n_inputs, n_outputs)
+        Rows sum to 2^62, as made by :func:`skliftpriv.certificate.quantize`.
+    """
+
+    def __init__(self, weights: Weights) -> None:
+        self.n_inputs, self.n_outputs = weights.shape
+        counts = np.diff(weights.indptr)
+        self._slot_bits = int(counts.max() - 1).bit_length()
+        # The outputs of each row side by side, padded with outputs of weight zero.
+        row = np.repeat(np.arange(self.n_inputs), counts)
+        place = np.arange(weights.nnz) - np.repeat(weights.indptr[:-1], counts)
+        padded = np.zeros((self.n_inputs, 1 << self._slot_bits), dtype=np.int64)
+        padded[row, place] = weights.data
+        outputs = np.zeros(padded.shape, dtype=np.intp)
+        outputs[row, place] = weights.indices
+        cut, alias = _alias_table(padded, TOTAL >> self._slot_bits)
+        self._cut_high = (cut >> _REST_BITS).ravel()
+        self._cut_low = (cut & ((1 << _REST_BITS) - 1)).ravel()
+        self._first = outputs.ravel()
+        self._second = np.take_along_axis(outputs, alias, axis=1).ravel()
+
+    def sample(self, codes: Codes, random_state: RandomState = None) -> Codes:
+        """Draw one output for each input code.
+
+        Parameters
+        ----------
+        codes : ndarray of int, shape (n,)
+            Codes of the inputs, 0 to n_inputs - 1.
+        random_state : int, RandomState, Generator or None, default=None
+            None for the operating system's generator; see :func:`word_source`.
+
+        Returns
+        -------
+        ndarray of intp, shape (n,)
+        """
+        codes = np.asarray(codes, dtype=np.intp)
+        if self._slot_bits == 0:
+            return self._first[codes]
+        words = word_source(random_state)
+        result = np.empty(codes.size, dtype=np.intp)
+        for start in range(0, codes.size, _CHUNK):
+            part = slice(start, start + _CHUNK)
+            result[part] = self._sample_chunk(codes[part], words)
+        return result
+
+    def _sample_chunk(self, codes: Codes, words: Callable[[int], Words]) -> Codes:
+        word = words(codes.size).astype(np.int64)
+        low_bits = _WORD_BITS - self._slot_bits
+        slot = (codes << self._slot_bits) + (word >> low_bits)
+        word &= (1 << low_bits) - 1
+        cut = self._cut_high[slot]
+        below = word < cut
+        tie = np.flatnonzero(word == cut)
+        if tie.size:
+            rest = words(tie.size) >> np.uint32(_WORD_BITS - _REST_BITS)
+            below[tie] = rest < self._cut_low[slot[tie]]
+        return np.where(below, self._first[slot], self._second[slot])
+
+
+def _alias_table(weights: Integers, slot_size: int) -> tuple[Integers, Codes]:
+    """Cut every row into slots of equal size with at most two outputs each, exactly.
+
+    Slot k holds output k up to ``cut[k]`` and output ``alias[k]`` above. All rows advance
+    together: step by step one slot is filled from an output that has more than its slot.
+    """
+    n_rows, n_slots = weights.shape
+    rows = np.arange(n_rows)
+    order = np.argsort(weights, axis=1, kind="stable")
+    left = weights.copy()
+    cut = np.full(weights.shape, slot_size, dtype=np.int64)
+    alias = np.tile(np.arange(n_slots), (n_rows, 1))
+    small = np.zeros(n_rows, dtype=np.intp)
+    large = np.argmax(np.take_along_axis(weights, order, axis=1) > slot_size, axis=1)
+    current = order[:, 0].copy()
+    for _ in range(n_slots):
+        active = left[rows, current] < slot_size
+        if not active.any():
+            break
+        r = rows[active]
+        poor, rich = current[r], order[r, large[r]]
+        cut[r, poor], alias[r, poor] = left[r, poor], rich
+        left[r, rich] -= slot_size - left[r, poor]
+        left[r, poor] = slot_size
+        # An output that has given more than it had to spare is the next one to be filled.
+        exhausted = left[r, rich] < slot_size
+        small[r[~exhausted]] += 1
+        large[r[exhausted]] = np.minimum(large[r[exhausted]] + 1, n_slots - 1)
+        current[r] = np.where(exhausted, rich, order[r, np.minimum(small[r], n_slots - 1)])
+    return cut, alias

@@ -1,0 +1,131 @@
+"""The certificate: integers, exact lifts, and the touch of mixing that makes a promise true."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from skliftpriv import ALIP, LDP, LIP, AlphaLift, Channel, Chi2Lift, JointDistribution, L1Lift
+from skliftpriv.certificate import TOTAL, certify, exact_lifts, quantize, release
+from skliftpriv.datasets import make_joint
+from skliftpriv.notions._relaxed import RelaxedLift
+
+NOTIONS = [
+    LIP(0.3),
+    ALIP(0.4, 0.2),
+    LDP(0.5),
+    L1Lift(0.3, 0.2),
+    Chi2Lift(0.3, 0.2),
+    AlphaLift(0.3, 0.2, 2.5),
+    AlphaLift(0.3, 0.2, 3.0),
+]
+
+
+def random_channel(rng, n_inputs, n_outputs):
+    matrix = rng.dirichlet(np.full(n_outputs, 0.3), n_inputs)
+    matrix[matrix < 0.05] = 0
+    matrix[:, 0] += 1e-3
+    return Channel(matrix / matrix.sum(axis=1, keepdims=True))
+
+
+@given(st.integers(0, 10_000), st.integers(1, 12), st.integers(1, 12))
+def test_quantized_rows_sum_exactly_and_stay_close(seed, n_inputs, n_outputs):
+    channel = random_channel(np.random.default_rng(seed), n_inputs, n_outputs)
+    weights = quantize(channel).toarray()
+    assert [int(sum(map(int, row))) for row in weights] == [TOTAL] * n_inputs
+    assert (weights >= 0).all()
+    np.testing.assert_allclose(weights / TOTAL, channel.matrix, atol=1e-15 * n_outputs)
+    assert (weights[channel.matrix == 0] == 0).all()
+
+
+def test_equal_rows_stay_equal():
+    weights = quantize(Channel(np.full((5, 7), 1 / 7))).toarray()
+    assert (weights == weights[0]).all()
+
+
+def test_exact_lifts_equal_a_direct_computation_in_fractions():
+    rng = np.random.default_rng(1)
+    joint = JointDistribution.from_counts(rng.integers(0, 50, (3, 6)))
+    weights = quantize(random_channel(rng, joint.shape[1], 4))
+    weights = weights[:, np.unique(weights.indices)]
+    lifts, p_s, p_y = exact_lifts(joint, weights)
+    masses = [[Fraction(float(m)) for m in row] for row in joint.masses]
+    total = sum(map(sum, masses))
+    dense = weights.toarray()
+    for y in range(dense.shape[1]):
+        column = [
+            sum(m * int(w) for m, w in zip(row, dense[:, y], strict=True)) / TOTAL / total
+            for row in masses
+        ]
+        assert p_y[y] == sum(column)
+        for s, row in enumerate(masses):
+            assert p_s[s] == sum(row) / total
+            assert lifts[s, y] == column[s] / (p_s[s] * p_y[y])
+
+
+def test_certificate_decides_equality_that_doubles_cannot():
+    # Lift of (0, 0) is exactly 3/2; log(3/2) rounded up or down to a double decides.
+    joint = JointDistribution.from_counts([[3, 1], [1, 3]])
+    weights = quantize(Channel.identity((0, 1)))
+    above = np.log(1.5)
+    while Fraction(3, 2) > Fraction(np.exp(np.longdouble(above)).astype(float)):
+        above = np.nextafter(above, 2)
+    assert certify(joint, weights, ALIP(1.0, float(above) + 1e-15)).all()
+    assert not certify(joint, weights, ALIP(1.0, float(np.log(1.5)) - 1e-15)).any()
+
+
+@pytest.mark.parametrize("notion", NOTIONS, ids=str)
+def test_release_makes_any_channel_meet_its_notion(notion):
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        counts = rng.integers(0, 30, (3, 6))
+        counts[:, 0] += 1
+        counts[0] += 1
+        joint = JointDistribution.from_counts(counts)
+        certified = release(joint, random_channel(rng, joint.shape[1], 5), notion)
+        assert certified.satisfied
+        assert not certified.violations
+        assert certify(joint, certified.weights, notion).all()
+
+
+def test_release_mixes_only_a_touch_where_only_rounding_broke_the_budget():
+    joint = make_joint(3, 8, random_state=0)
+    worst = np.log(joint.lift).max(), -np.log(joint.lift).min()
+    tight = ALIP(worst[1] * (1 - 1e-13), worst[0] * (1 - 1e-13))
+    certified = release(joint, Channel.identity(joint.useful_labels), tight)
+    assert certified.satisfied
+    assert 0 < certified.mixed < 1e-10
+
+
+def test_release_can_judge_without_changing_anything():
+    joint = make_joint(3, 8, random_state=0)
+    certified = release(joint, Channel.identity(joint.useful_labels), LIP(0.1), enforce=False)
+    assert not certified.satisfied
+    assert set(certified.violations) <= set(joint.useful_labels)
+    assert certified.mixed == 0
+    assert certified.channel == Channel.identity(joint.useful_labels)
+
+
+def test_unused_outputs_are_dropped():
+    channel = Channel([[1.0, 0.0, 0.0], [0.5, 0.0, 0.5]], ["a", "b"], ["p", "q", "r"])
+    certified = release(make_joint(2, 2, random_state=0), Channel(channel.matrix), LIP(9.0))
+    assert certified.channel.outputs == (0, 2)
+
+
+def test_constant_channel_has_lift_exactly_one():
+    joint = make_joint(4, 9, random_state=3)
+    lifts, _, _ = exact_lifts(joint, quantize(Channel(np.full((9, 3), 1 / 3))))
+    assert (lifts == 1).all()
+
+
+def test_relaxed_notion_is_certified_as_a_whole():
+    joint = JointDistribution.from_counts([[99, 1], [50, 50]])
+    weights = quantize(Channel.identity((0, 1)))
+    # Only (0, 1) with lift 1/25.5 and (1, 1) with 2 * 50/51 lie outside; P = 51/200.
+    band = LIP(0.6)
+    assert certify(joint, weights, RelaxedLift(band, 0.256)).all()
+    assert certify(joint, weights, RelaxedLift(band, 0.254)).tolist() == [True, False]
+    assert not certify(joint, weights, RelaxedLift(band, 0.256, LIP(3.0)))[1]
+    assert certify(joint, weights, RelaxedLift(band, 0.256, LIP(4.0))).all()
