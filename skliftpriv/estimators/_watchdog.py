@@ -197,7 +197,7 @@ class SubsetMergingSanitizer(_PartitionSanitizer):
     >>> sanitizer.report_.satisfied, round(sanitizer.report_.nmi, 3)
     (True, 0.721)
     >>> sanitizer.partition_[0]
-    ['Adm-clerical', 'Armed-Forces', 'Craft-repair', 'Priv-house-serv']
+    ['?', 'Armed-Forces', 'Transport-moving']
     """
 
     def __init__(

@@ -63,7 +63,7 @@ def watchdog(
     Examples
     --------
     >>> from skliftpriv import LIP, JointDistribution, mechanisms
-    >>> joint = JointDistribution.from_counts([[30, 5, 10], [30, 10, 5]])
+    >>> joint = JointDistribution.from_counts([[30, 4, 10], [30, 10, 5]])
     >>> result = mechanisms.watchdog(joint, LIP(0.2))
     >>> result.partition
     ((1, 2),)
@@ -218,12 +218,12 @@ def critical_epsilons(joint: JointDistribution, notion: Notion | None = None) ->
     Examples
     --------
     >>> from skliftpriv import JointDistribution, mechanisms
-    >>> joint = JointDistribution.from_counts([[30, 5, 10], [30, 10, 5]])
+    >>> joint = JointDistribution.from_counts([[30, 4, 10], [30, 10, 5]])
     >>> critical = mechanisms.critical_epsilons(joint)
     >>> critical.symbols
     (1, 2, 0)
     >>> critical.epsilons.round(3)
-    array([0.405, 0.405, 0.   ])
+    array([0.548, 0.417, 0.011])
     """
     notion = LIP(1.0) if notion is None else notion
     own = _scale(notion, joint.lift, joint.p_s)
