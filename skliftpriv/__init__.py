@@ -3,7 +3,15 @@
 from . import datasets, measures, mechanisms
 from .channel import Channel
 from .distribution import JointDistribution
-from .estimators import SubsetMergingSanitizer, WatchdogSanitizer
+from .estimators import (
+    ConditionalReporting,
+    GRRSanitizer,
+    ORRSanitizer,
+    OUESanitizer,
+    SRRSanitizer,
+    SubsetMergingSanitizer,
+    WatchdogSanitizer,
+)
 from .notions import ALIP, LDP, LIP, AlphaLift, Chi2Lift, L1Lift
 
 __version__ = "0.1.0"
@@ -13,10 +21,15 @@ __all__ = [
     "AlphaLift",
     "Channel",
     "Chi2Lift",
+    "ConditionalReporting",
+    "GRRSanitizer",
     "JointDistribution",
     "L1Lift",
     "LDP",
     "LIP",
+    "ORRSanitizer",
+    "OUESanitizer",
+    "SRRSanitizer",
     "SubsetMergingSanitizer",
     "WatchdogSanitizer",
     "__version__",

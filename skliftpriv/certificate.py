@@ -19,10 +19,9 @@ from scipy.sparse import csc_array, csr_array
 
 from ._arrays import FloatArray, Label
 from .channel import Channel
-from .distribution import JointDistribution
 from .notions import Notion
 
-__all__ = ["TOTAL", "CertifiedChannel", "certify", "quantize", "release"]
+__all__ = ["TOTAL", "CertifiedChannel", "certify", "exact_integers", "quantize", "release"]
 
 #: Every row of integer weights sums to this; 62 bits leave room for sums in 64-bit integers.
 TOTAL_BITS = 62
@@ -80,14 +79,14 @@ def _fill_up(weights: Weights) -> None:
     weights.data[ties[first]] += TOTAL - np.add.reduceat(weights.data, starts)
 
 
-def certify(joint: JointDistribution, weights: Weights, notion: Notion) -> NDArray[np.bool_]:
+def certify(masses: FloatArray, weights: Weights, notion: Notion) -> NDArray[np.bool_]:
     """Tell for each output of integer weights, without rounding, whether it meets a notion.
 
     Parameters
     ----------
-    joint : JointDistribution
-        The distribution for which the promise is made; its ``masses`` are taken as exact.
-    weights : csr_array of int64, shape (n_useful, n_outputs)
+    masses : ndarray of shape (n_sensitive, n_inputs)
+        The joint distribution for which the promise is made, up to scale; taken as exact.
+    weights : csr_array of int64, shape (n_inputs, n_outputs)
         Rows sum to 2^62; every output must occur.
     notion : Notion
         The promise.
@@ -96,18 +95,18 @@ def certify(joint: JointDistribution, weights: Weights, notion: Notion) -> NDArr
     -------
     ndarray of bool, shape (n_outputs,)
     """
-    lifts, p_s, p_y = exact_lifts(joint, weights)
+    lifts, p_s, p_y = exact_lifts(masses, weights)
     return notion.all_exactly_met(lifts, p_s, p_y)
 
 
 def exact_lifts(
-    joint: JointDistribution, weights: Weights
+    masses: FloatArray, weights: Weights
 ) -> tuple[np.ndarray, Sequence[Fraction], Sequence[Fraction]]:
     """Lifts of integer weights as fractions, shape (n_sensitive, n_outputs), with P_S and P_Y."""
-    masses = _exact_integers(joint.masses)
-    total = masses.sum()
-    of_s = masses.sum(axis=1)
-    released = _released(masses, weights)
+    integers = exact_integers(masses)
+    total = integers.sum()
+    of_s = integers.sum(axis=1)
+    released = _released(integers, weights)
     of_y = released.sum(axis=0)
     lifts = np.empty(released.shape, dtype=object)
     for s, y in np.ndindex(*released.shape):
@@ -117,7 +116,7 @@ def exact_lifts(
     return lifts, p_s, p_y
 
 
-def _exact_integers(masses: FloatArray) -> np.ndarray:
+def exact_integers(masses: FloatArray) -> np.ndarray:
     """Write doubles as integers over one common power of two."""
     ratios = [float(mass).as_integer_ratio() for mass in masses.ravel()]
     scale = max(denominator for _, denominator in ratios)
@@ -146,14 +145,14 @@ def _released(masses: np.ndarray, weights: Weights) -> np.ndarray:
 
 
 def release(
-    joint: JointDistribution, channel: Channel, notion: Notion, *, enforce: bool = True
+    masses: FloatArray, channel: Channel, notion: Notion, *, enforce: bool = True
 ) -> CertifiedChannel:
     """Turn a channel into integers that certifiably meet a notion.
 
     Parameters
     ----------
-    joint : JointDistribution
-        The distribution for which the promise is made.
+    masses : ndarray of shape (n_sensitive, n_inputs)
+        The joint distribution for which the promise is made, up to scale; taken as exact.
     channel : Channel
         What a mechanism built; it may exceed the budget by rounding.
     notion : Notion
@@ -168,10 +167,10 @@ def release(
     weights = quantize(channel)
     used = np.unique(weights.indices)
     weights = weights[:, used]
-    met = certify(joint, weights, notion)
+    met = certify(masses, weights, notion)
     mixed = 0.0
     if enforce and not met.all():
-        weights, mixed = _mixed_until_met(joint, weights, notion)
+        weights, mixed = _mixed_until_met(masses, weights, notion)
         met = np.ones_like(met)
     outputs = [channel.outputs[y] for y in used]
     return CertifiedChannel(
@@ -183,20 +182,19 @@ def release(
     )
 
 
-def _mixed_until_met(
-    joint: JointDistribution, weights: Weights, notion: Notion
-) -> tuple[Weights, float]:
+def _mixed_until_met(masses: FloatArray, weights: Weights, notion: Notion) -> tuple[Weights, float]:
     """Mix in the smallest power of two of a constant channel with which the notion is met.
 
     Mixing with share d moves each lift l to (1 - d) l + d, so more is always safer, and a share
     of 1 leaves lifts of exactly 1.
     """
+    p_x = masses.sum(axis=0) / masses.sum()
     enough, too_little = 0, TOTAL_BITS - 9
-    best = _mixed(weights, joint.p_x, enough)
+    best = _mixed(weights, p_x, enough)
     while too_little - enough > 1:
         shift = (enough + too_little) // 2
-        candidate = _mixed(weights, joint.p_x, shift)
-        if certify(joint, candidate, notion).all():
+        candidate = _mixed(weights, p_x, shift)
+        if certify(masses, candidate, notion).all():
             enough, best = shift, candidate
         else:
             too_little = shift

@@ -179,9 +179,12 @@ def _one_hot(codes: NDArray[np.intp], n_outputs: int) -> csr_array:
 
 def group_label(group: Sequence[Label]) -> Label:
     """Name a merged symbol: its only member, or ``{a, b, c}``."""
-    if len(group) == 1:
-        return group[0]
-    return "{" + ", ".join(symbol_text(label) for label in group) + "}"
+    return group[0] if len(group) == 1 else set_label(group)
+
+
+def set_label(members: Iterable[Label]) -> str:
+    """Write a set of symbols, of any size, as ``{a, b, c}``."""
+    return "{" + ", ".join(symbol_text(label) for label in members) + "}"
 
 
 def symbol_text(label: Label) -> str:

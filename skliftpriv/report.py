@@ -12,12 +12,11 @@ from scipy.special import entr
 
 from . import measures
 from ._arrays import FloatArray
-from .certificate import CertifiedChannel
 from .channel import Channel
 from .distribution import JointDistribution
 from .notions import Notion
 
-__all__ = ["LeakageSummary", "PrivacyReport", "privacy_report"]
+__all__ = ["LeakageSummary", "PrivacyReport", "privacy_report", "worst_levels"]
 
 
 @dataclass(frozen=True)
@@ -36,8 +35,24 @@ class LeakageSummary:
     nmi: float
 
     @classmethod
-    def of(cls, joint: JointDistribution, channel: Channel | None = None) -> LeakageSummary:
-        """Measure the release of a channel applied to the useful variable, by default X itself."""
+    def of(
+        cls,
+        joint: JointDistribution,
+        channel: Channel | None = None,
+        p_sy: FloatArray | None = None,
+    ) -> LeakageSummary:
+        """Measure a release of Y, by default of X itself.
+
+        Parameters
+        ----------
+        joint : JointDistribution
+            Distribution of S and X.
+        channel : Channel, optional
+            P(Y|X); None for Y = X.
+        p_sy : ndarray, optional
+            Joint distribution of S and Y, where it does not follow from the channel because the
+            mechanism saw S too.
+        """
         total = float(measures.entropy(joint.p_x))
         if channel is None:
             return cls.of_release(joint.matrix, total, 1.0)
@@ -45,9 +60,8 @@ class LeakageSummary:
         rows = np.add.reduceat(entr(channel.sparse.data), channel.sparse.indptr[:-1])
         kept = float(measures.entropy(channel.p_y(joint.p_x)) - joint.p_x @ rows)
         kept = min(max(kept, 0.0), total)
-        return cls.of_release(
-            joint.released(channel.sparse), kept, kept / total if total > 0 else 1.0
-        )
+        p_sy = joint.released(channel.sparse) if p_sy is None else p_sy
+        return cls.of_release(p_sy, kept, kept / total if total > 0 else 1.0)
 
     @classmethod
     def of_release(cls, p_sy: FloatArray, mutual_information: float, nmi: float) -> LeakageSummary:
@@ -187,21 +201,41 @@ class PrivacyReport:
 
 
 def privacy_report(
-    joint: JointDistribution, certified: CertifiedChannel, notion: Notion
+    joint: JointDistribution,
+    notion: Notion,
+    channel: Channel,
+    *,
+    satisfied: bool,
+    p_sy: FloatArray | None = None,
 ) -> PrivacyReport:
-    """Report on what is sampled: the certified weights, not the channel they came from."""
-    after = joint.released(certified.channel.sparse)
+    """Report on what is sampled.
+
+    Parameters
+    ----------
+    joint : JointDistribution
+        Distribution of S and X.
+    notion : Notion
+        The promise.
+    channel : Channel
+        P(Y|X) as it is sampled.
+    satisfied : bool
+        The verdict of the certificate.
+    p_sy : ndarray, optional
+        Joint distribution of S and Y, where it does not follow from the channel.
+    """
+    p_sy = joint.released(channel.sparse) if p_sy is None else p_sy
     return PrivacyReport(
         notion=notion,
-        satisfied=certified.satisfied,
+        satisfied=satisfied,
         before=LeakageSummary.of(joint),
-        after=LeakageSummary.of(joint, certified.channel),
-        levels_before=_worst_levels(notion, joint.lift, joint.p_s),
-        levels_after=_worst_levels(notion, measures.lift(after), joint.p_s),
+        after=LeakageSummary.of(joint, channel, p_sy),
+        levels_before=worst_levels(notion, joint.lift, joint.p_s),
+        levels_after=worst_levels(notion, measures.lift(p_sy), joint.p_s),
     )
 
 
-def _worst_levels(notion: Notion, lift: FloatArray, p_s: FloatArray) -> dict[str, float]:
+def worst_levels(notion: Notion, lift: FloatArray, p_s: FloatArray) -> dict[str, float]:
+    """Largest level of each side of a notion over all outputs."""
     return {side: float(level.max()) for side, level in notion.levels(lift, p_s).items()}
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from .certificate import TOTAL, TOTAL_BITS, Weights
 
-__all__ = ["Sampler", "word_source"]
+__all__ = ["Sampler", "one_stream", "word_source"]
 
 Codes = NDArray[np.intp]
 Words = NDArray[np.uint32]
@@ -36,6 +36,15 @@ def word_source(random_state: RandomState) -> Callable[[int], Words]:
     else:
         draw = np.random.default_rng(random_state).bytes
     return lambda n: np.frombuffer(draw(4 * n), dtype=np.uint32)
+
+
+def one_stream(random_state: RandomState) -> RandomState:
+    """Return a source for several draws: a seed used twice would make them depend on each other."""
+    if random_state is None or isinstance(
+        random_state, np.random.RandomState | np.random.Generator
+    ):
+        return random_state
+    return np.random.default_rng(int(random_state))
 
 
 class Sampler:

@@ -19,7 +19,7 @@ FLOORS = [
     ["measures"],
     ["notions"],
     ["certificate", "sampling"],
-    ["report"],
+    ["report", "frequencies"],
     ["solvers"],
     ["mechanisms"],
     # ---- the line: below it only the libraries of CORE_LIBRARIES

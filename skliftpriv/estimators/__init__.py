@@ -2,6 +2,18 @@
 
 from ._base import LiftSanitizer
 from ._guarantee import Guarantee
+from ._optimal import ORRSanitizer, SRRSanitizer
+from ._protocols import ConditionalReporting, GRRSanitizer, OUESanitizer
 from ._watchdog import SubsetMergingSanitizer, WatchdogSanitizer
 
-__all__ = ["Guarantee", "LiftSanitizer", "SubsetMergingSanitizer", "WatchdogSanitizer"]
+__all__ = [
+    "ConditionalReporting",
+    "GRRSanitizer",
+    "Guarantee",
+    "LiftSanitizer",
+    "ORRSanitizer",
+    "OUESanitizer",
+    "SRRSanitizer",
+    "SubsetMergingSanitizer",
+    "WatchdogSanitizer",
+]

@@ -5,9 +5,10 @@ from __future__ import annotations
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
+import pandas as pd
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -24,7 +25,7 @@ from ..notions import Notion
 from ..sampling import RandomState
 from ._guarantee import Guarantee
 from ._layout import Layout
-from ._parameters import COMMON, NOTIONS, checked, make_notion
+from ._parameters import COMMON, NOTIONS, checked, in_container, make_notion
 from ._release import Releaser
 
 __all__ = ["LiftSanitizer"]
@@ -71,10 +72,14 @@ class LiftSanitizer(TransformerMixin, BaseEstimator, ABC):
         self.random_state = random_state
 
     @abstractmethod
-    def _build(self, joint: JointDistribution, notion: Notion) -> MechanismResult:
+    def _build(self, joint: JointDistribution, notion: Notion) -> Any:
         """Run the mechanism."""
 
-    def _known(self, result: MechanismResult) -> dict[str, Any]:
+    def _make_releaser(self, result: Any, layout: Layout) -> Any:
+        """Make what samples outputs and writes them as columns."""
+        return Releaser(result.certified.weights, result.channel, result.joint.p_x, layout)
+
+    def _known(self, result: Any) -> dict[str, Any]:
         """Fitted attributes that only this mechanism has."""
         return {}
 
@@ -89,6 +94,8 @@ class LiftSanitizer(TransformerMixin, BaseEstimator, ABC):
         X : pandas or polars DataFrame, pyarrow Table, or array-like of shape (n_rows, n_columns)
             Table with the useful column(s) and, unless ``sensitive_features`` is given, the
             sensitive one.
+            Columns of a pandas frame whose names are not text are read by position, and come
+            back as an array.
         y : None
             Ignored; there for pipelines.
         sensitive_features : array-like of shape (n_rows,), optional
@@ -131,6 +138,11 @@ class LiftSanitizer(TransformerMixin, BaseEstimator, ABC):
             layout = Layout.of(table, self.sensitive, self.useful, sensitive_features is not None)
         else:
             layout = self._layout
+            if (layout.sensitive is None) != (sensitive_features is not None):
+                raise InvalidParameterError(
+                    "S comes from sensitive_features= in all batches or in none, and the first "
+                    f"one took it from {layout.sensitive_name}."
+                )
             layout.check(table, type(self).__name__, sensitive_needed=sensitive_features is None)
         s_columns = self._sensitive_columns(table, layout, sensitive_features)
         weight = _checked_weight(sample_weight, table.n_rows)
@@ -153,9 +165,10 @@ class LiftSanitizer(TransformerMixin, BaseEstimator, ABC):
                 stacklevel=4,
             )
         # Nothing is set before everything has succeeded, so a failed fit leaves no trace.
+        fitted = self._fitted(counts, layout, joint, result)
         if known is None:
             validate_data(self, X, skip_check_array=True)
-        self._remember(counts, layout, joint, notion, result)
+        self.__dict__.update(fitted)
         return self
 
     def _make_notion(self) -> Notion:
@@ -177,14 +190,14 @@ class LiftSanitizer(TransformerMixin, BaseEstimator, ABC):
             )
         return columns
 
-    def _remember(
+    def _fitted(
         self,
         counts: ContingencyTable,
         layout: Layout,
         joint: JointDistribution,
-        notion: Notion,
         result: MechanismResult,
-    ) -> None:
+    ) -> dict[str, Any]:
+        """Fitted attributes, public and private."""
         report = result.report
         guarantee = Guarantee(
             notion=str(result.notion),
@@ -197,18 +210,18 @@ class LiftSanitizer(TransformerMixin, BaseEstimator, ABC):
             columns=tuple(layout.useful_names),
             secret_randomness=self.random_state is None,
         )
-        self.__dict__.update(
-            _counts=counts,
-            _layout=layout,
-            _encoder=SymbolEncoder(joint.useful_labels),
-            _releaser=Releaser(result.certified, joint, layout),
-            joint_=joint,
-            notion_=result.notion,
-            channel_=result.channel,
-            report_=report,
-            guarantee_=guarantee,
+        return {
+            "_counts": counts,
+            "_layout": layout,
+            "_encoder": SymbolEncoder(joint.useful_labels),
+            "_releaser": self._make_releaser(result, layout),
+            "joint_": joint,
+            "notion_": result.notion,
+            "channel_": result.channel,
+            "report_": report,
+            "guarantee_": guarantee,
             **self._known(result),
-        )
+        }
 
     def transform(self, X: Any) -> Any:
         """Release a sanitised version of the useful column(s).
@@ -227,23 +240,54 @@ class LiftSanitizer(TransformerMixin, BaseEstimator, ABC):
         check_is_fitted(self)
         table = Table(X, allow_empty=True)
         self._layout.check(table, type(self).__name__, sensitive_needed=False)
-        codes = self._sampled_codes(table)
-        rest = self._layout.rest if self.remainder == "passthrough" else ()
-        return table.build(self._releaser.columns(table, codes, self.output, rest))
+        return self._release(table, self._useful_codes(table))
 
-    def _sampled_codes(self, table: Table) -> np.ndarray:
+    def _release(self, table: Table, codes: np.ndarray) -> Any:
+        """Draw an output for every input code and answer with a table of the same kind."""
+        drawn = self._releaser.sample(codes, self.random_state)
+        rest = self._layout.rest if self.remainder == "passthrough" else ()
+        columns = self._releaser.columns(table, drawn, self.output, rest)
+        return in_container(table.build(columns), self)
+
+    def _useful_codes(self, table: Table) -> np.ndarray:
+        """Codes of the useful symbols, -1 for values that were not seen at fit."""
         codes, unknown = self._encoder.codes(self._layout.useful_columns(table))
-        if unknown:
-            if self.handle_unknown == "error":
-                shown = ", ".join(map(repr, unknown[:5]))
-                raise UnknownCategoryError(
-                    f"{', '.join(self._layout.useful_names)}: {len(unknown)} value(s) not seen at "
-                    f"fit, such as {shown}, in {int((codes < 0).sum())} row(s). Fit on data that "
-                    "holds them, or use handle_unknown='resample' to replace them by a draw from "
-                    "the released distribution."
-                )
-            codes = np.where(codes < 0, self._releaser.unknown_code, codes)
-        return self._releaser.sample(codes, self.random_state)
+        if unknown and self.handle_unknown == "error":
+            shown = ", ".join(map(repr, unknown[:5]))
+            raise UnknownCategoryError(
+                f"{', '.join(self._layout.useful_names)}: {len(unknown)} value(s) not seen at "
+                f"fit, or with weight 0 only, such as {shown}, in {int((codes < 0).sum())} row(s). "
+                "Fit on data that holds them, or use handle_unknown='resample' to replace them by "
+                "a draw from the released distribution."
+            )
+        return codes
+
+    def estimate_frequencies(
+        self, Y: Any, method: Literal["least_squares", "ibu"] = "least_squares"
+    ) -> pd.DataFrame:
+        """Estimate how often each value of X occurred, from what was released.
+
+        Parameters
+        ----------
+        Y : table
+            Rows that :meth:`transform` released, from this or other data.
+        method : {"least_squares", "ibu"}, default="least_squares"
+            Invert the channel subject to non-negativity, or iterate the Bayesian update until
+            the likelihood is at its maximum.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row per value of X with its ``estimate`` and ``standard_error``. The error is
+            infinite where the release merges a value with others, so that the estimate rests on
+            the distribution seen at ``fit``.
+        """
+        check_is_fitted(self)
+        found = self._releaser.frequencies(Table(Y), self.output, method)
+        return pd.DataFrame(
+            {"estimate": found.estimate, "standard_error": found.standard_error},
+            index=pd.Index(found.symbols, name="value", tupleize_cols=False),
+        )
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Names of the columns that :meth:`transform` returns.
@@ -275,7 +319,10 @@ class LiftSanitizer(TransformerMixin, BaseEstimator, ABC):
 def _checked_weight(weight: Any, n_rows: int) -> np.ndarray | None:
     if weight is None:
         return None
-    values = np.asarray(weight, dtype=float)
+    try:
+        values = np.asarray(weight, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise InvalidParameterError(f"sample_weight must hold numbers: {error}.") from error
     if values.shape != (n_rows,):
         raise InvalidParameterError(
             f"sample_weight.shape == {values.shape}, expected ({n_rows},): one weight per row."

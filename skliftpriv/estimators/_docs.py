@@ -31,14 +31,31 @@ alpha : float, default=2.0
     Order above 1, for ``notion="alpha"``.
 """
 
-_SHELL = """\
+_SOLVER = """\
+method : {"auto", "columns", "vertices"}, default="auto"
+    Column generation, vertex enumeration with cddlib, or whichever suits the size.
+gap : float, default=1e-6
+    Stop when the NMI is certified to be this close to the optimum.
+time_limit : float or None, default=None
+    Stop after this many seconds with the best private mechanism found and an honest gap.
+verbose : bool, default=False
+    Show progress on standard error.
+"""
+
+_SMOOTHING = """\
 smoothing : float, default=0.0
     Pseudo-count added to every cell of the estimated joint distribution.
+"""
+
+_OUTPUT = """\
 output : {"label", "code", "posterior"}, default="label"
     What is released: the label of the output, its number, or the vector P(X=x | Y=y), one
     column per symbol x, which is a private one-hot encoding. Labels of data frames are text.
     An array of numbers comes back as numbers: an output is then represented by one of its
     symbols, and ``channel_.outputs`` tells what it stands for.
+"""
+
+_REST = """\
 remainder : {"drop", "passthrough"}, default="drop"
     What happens to columns that are neither sensitive nor useful. "passthrough" warns: they
     are not protected.
@@ -72,7 +89,9 @@ _TEXTS = {
     "columns": _COLUMNS,
     "budget": _BUDGET,
     "alpha": _ALPHA,
-    "shell": _SHELL,
+    "solver": _SOLVER,
+    "shell": _SMOOTHING + _OUTPUT + _REST,
+    "rest": _REST,
     "fitted": _FITTED,
 }
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -108,9 +108,10 @@ class Layout:
                     f"X has {table.n_columns} features, but {who} is expecting "
                     f"{len(self.names)} features as input."
                 )
-            if self.named:
+            if self.named or table.names is not None:
+                found, fitted = ("has", "without") if table.names else ("does not have", "with")
                 warnings.warn(
-                    f"X does not have valid feature names, but {who} was fitted with feature "
+                    f"X {found} valid feature names, but {who} was fitted {fitted} feature "
                     "names; its columns are taken in the order of fit.",
                     UserWarning,
                     stacklevel=4,
@@ -148,8 +149,9 @@ def _useful_positions(
                 "sensitive one."
             )
         return others
-    single = isinstance(useful, str | int | np.integer)
-    keys = [useful] if single else list(useful)  # type: ignore[arg-type]
+    # Whatever is neither one name nor several is left for table.position to refuse.
+    several = isinstance(useful, Iterable) and not isinstance(useful, str)
+    keys = list(useful) if several else [useful]  # type: ignore[arg-type]
     if not keys:
         raise InvalidParameterError("useful is an empty list: name at least one column.")
     positions = [table.position(key, "useful") for key in keys]  # type: ignore[arg-type]

@@ -1,17 +1,20 @@
 """Parameters of the estimators: their domains, and the notion they describe.
 
-The only file that uses scikit-learn's private parameter validation.
+The only file that uses private parts of scikit-learn.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import inf
 from numbers import Real
 from typing import Any
 
 import numpy as np
-from sklearn.base import _fit_context
+from narwhals.dependencies import is_pyarrow_table
+from sklearn.base import BaseEstimator, _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._set_output import _get_output_config
 
 from ..exceptions import InvalidParameterError, UnsupportedNotionError
 from ..notions import ALIP, LDP, LIP, AlphaLift, Chi2Lift, L1Lift, Notion
@@ -20,15 +23,19 @@ __all__ = [
     "ALPHA",
     "COMMON",
     "NOTIONS",
+    "POLYHEDRAL",
     "POSITIVE",
     "Interval",
     "StrOptions",
     "budget_pair",
     "checked",
+    "in_container",
     "make_notion",
 ]
 
 NOTIONS = ("lip", "alip", "ldp", "l1", "chi2", "alpha")
+#: Those that are linear inequalities on one output.
+POLYHEDRAL = ("lip", "alip", "ldp")
 
 POSITIVE = Interval(Real, 0, None, closed="neither")
 
@@ -109,5 +116,18 @@ def budget_pair(
         raise InvalidParameterError(
             f"{name} must be a number or a pair (lower, upper), not {epsilon!r}."
         )
+    if not all(isinstance(budget, Real) and 0 < budget < inf for budget in epsilon):
+        raise InvalidParameterError(
+            f"{name}={epsilon!r}: both budgets of a pair must be finite numbers > 0."
+        )
     lower, upper = epsilon
     return lower, upper
+
+
+def in_container(released: Any, estimator: BaseEstimator) -> Any:
+    """Prepare a table for the container that ``set_output`` asks for.
+
+    scikit-learn turns every kind of table into any container but a pyarrow table into pandas.
+    """
+    asked = _get_output_config("transform", estimator)["dense"]
+    return released.to_pandas() if asked == "pandas" and is_pyarrow_table(released) else released

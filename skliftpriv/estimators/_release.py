@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
+from numbers import Real
 from typing import Any
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
-from scipy.sparse import csr_array, vstack
+from scipy.sparse import csr_array, diags_array
+from scipy.sparse.csgraph import min_weight_full_bipartite_matching
 
-from .._arrays import Label
-from ..certificate import CertifiedChannel, quantize
+from .._arrays import FloatArray, Label
+from ..certificate import Weights, quantize
 from ..channel import Channel, distinct, group_label, symbol_text
-from ..distribution import JointDistribution
-from ..frames import LabelColumn, Table, sort_symbols
-from ..sampling import RandomState, Sampler
+from ..exceptions import InvalidParameterError
+from ..frames import LabelColumn, SymbolEncoder, Table, sort_symbols
+from ..frequencies import FrequencyEstimate, estimate_frequencies
+from ..sampling import RandomState, Sampler, one_stream
 from ._layout import Layout
 
 __all__ = ["Releaser"]
@@ -25,29 +28,38 @@ class Releaser:
 
     Parameters
     ----------
-    certified : CertifiedChannel
-        What is sampled.
-    joint : JointDistribution
-        The distribution it was built for.
+    weights : csr_array
+        The certified integers that are sampled; a row for every input code.
+    channel : Channel
+        P(Y|X), for names, posteriors and frequencies.
+    p_x : ndarray
+        Distribution of X.
     layout : Layout
         Which columns are useful.
     """
 
-    def __init__(
-        self, certified: CertifiedChannel, joint: JointDistribution, layout: Layout
-    ) -> None:
-        self._channel = certified.channel
-        self._p_x = joint.p_x
+    def __init__(self, weights: Weights, channel: Channel, p_x: FloatArray, layout: Layout) -> None:
+        self._channel = channel
+        self._p_x = p_x
         self._layout = layout
-        # One more row, the distribution of Y itself, for values that were not seen at fit.
-        p_y = self._channel.p_y(joint.p_x)
-        anyone = quantize(Channel((p_y / p_y.sum())[None, :]))
-        self._sampler = Sampler(csr_array(vstack([certified.weights, anyone])))
-        self.unknown_code = len(joint.useful_labels)
+        self._sampler = Sampler(weights)
+
+    @cached_property
+    def _unseen(self) -> Sampler:
+        """Draws from the distribution of Y itself, whatever the input."""
+        p_y = self._channel.p_y(self._p_x)
+        return Sampler(quantize(Channel((p_y / p_y.sum())[None, :])))
 
     def sample(self, codes: np.ndarray, random_state: RandomState) -> np.ndarray:
-        """Draw an output for every input code."""
-        return self._sampler.sample(codes, random_state)
+        """Draw an output for every input code; -1 is a value that was not seen at fit."""
+        seen = codes >= 0
+        if seen.all():
+            return self._sampler.sample(codes, random_state)
+        random_state = one_stream(random_state)
+        result = np.empty_like(codes)
+        result[seen] = self._sampler.sample(codes[seen], random_state)
+        result[~seen] = self._unseen.sample(np.zeros_like(codes[~seen]), random_state)
+        return result
 
     def names(self, layout: Layout, output: str, rest: Sequence[int]) -> list[str]:
         """Names of the released columns."""
@@ -74,49 +86,116 @@ class Releaser:
         released.extend(self._layout.column(table, i) for i in rest)
         return dict(zip(self.names(self._layout, output, rest), released, strict=True))
 
-    def _label_columns(self, table: Table, codes: np.ndarray) -> list[Any]:
-        if table.numeric:
-            symbols = self._representatives()
-            values = np.array(
-                [s if isinstance(s, tuple) else (s,) for s in symbols], dtype=float
-            ).astype(table.array.dtype)
-            return list(values[codes].T)
-        return [LabelColumn(labels, codes) for labels in self._labels()]
+    def frequencies(self, table: Table, output: str, method: Any) -> FrequencyEstimate:
+        """Estimate the distribution of X from released columns."""
+        codes = self._output_codes(table, output)
+        counts = np.bincount(codes, minlength=len(self._channel.outputs)).astype(float)
+        return estimate_frequencies(counts, self._channel, self._p_x, method)
 
-    def _labels(self) -> list[list[Label]]:
-        """Labels of the outputs, one list per useful column."""
-        if len(self._layout.useful) == 1:
-            return [list(self._channel.outputs)]
-        sparse = self._channel.sparse.tocsc()
-        rows = []
-        for y in range(len(self._channel.outputs)):
-            members = [
-                self._channel.inputs[x]
-                for x in sparse.indices[sparse.indptr[y] : sparse.indptr[y + 1]]
+    def _output_codes(self, table: Table, output: str) -> np.ndarray:
+        """Read released columns back as the numbers of their outputs."""
+        if output == "posterior":
+            raise InvalidParameterError(
+                'Frequencies cannot be estimated from output="posterior"; release labels or codes.'
+            )
+        names = self.names(self._layout, output, ())
+        columns = table.pick(names, "released column")
+        if output == "code":
+            known: list[Label] = list(range(len(self._channel.outputs)))
+        else:
+            known = [row if len(row) > 1 else row[0] for row in self._released_rows(table)]
+        codes, unknown = SymbolEncoder(known).codes(columns)
+        if unknown:
+            raise InvalidParameterError(
+                f"{', '.join(names)}: {unknown[0]!r} is no output of this sanitiser."
+            )
+        return codes
+
+    def _released_rows(self, table: Table) -> list[tuple[Label, ...]]:
+        """Return what each output reads like in a table of this kind, column by column."""
+        if table.numeric and self._numbers is not None:
+            return [
+                tuple(None if part != part else part for part in row)
+                for row in self._numbers.tolist()
             ]
-            parts = zip(*members, strict=True)
-            rows.append(tuple(group_label(sort_symbols(set(part))) for part in parts))
-        # Outputs that read the same in every column are told apart in the first one.
-        firsts = distinct_rows(rows)
-        return [firsts, *([row[i] for row in rows] for i in range(1, len(self._layout.useful)))]
+        return self._label_rows(as_text=table.frame is not None)
 
-    def _representatives(self) -> list[Label]:
-        """One input symbol per output, all different: the papers' super-symbols.
+    def _label_columns(self, table: Table, codes: np.ndarray) -> list[Any]:
+        if table.numeric and self._numbers is not None:
+            return list(_cast_if_exact(self._numbers, table.array.dtype)[codes].T)
+        rows = self._label_rows(as_text=table.frame is not None)
+        return [LabelColumn(labels, codes) for labels in zip(*rows, strict=True)]
 
-        An array of numbers has no room for names such as "{1, 2}".
+    def _label_rows(self, as_text: bool) -> list[tuple[Label, ...]]:
+        """Labels of the outputs, one tuple with a label per useful column for each output."""
+        symbols = set(self._channel.inputs)
+        rows = [self._label_row(y) for y in range(len(self._channel.outputs))]
+        made_up = [output not in symbols for output in self._channel.outputs]
+        if as_text:
+            texts = [tuple(_as_text(part) for part in row) for row in rows]
+            made_up = [
+                new or text != row for new, text, row in zip(made_up, texts, rows, strict=True)
+            ]
+            rows = texts
+        return distinct_rows(rows, made_up)
+
+    def _label_row(self, y: int) -> tuple[Label, ...]:
+        output = self._channel.outputs[y]
+        if len(self._layout.useful) == 1:
+            return (output,)
+        if isinstance(output, tuple):
+            return output
+        columns = self._by_output
+        members = columns.indices[columns.indptr[y] : columns.indptr[y + 1]]
+        parts = zip(*(self._channel.inputs[x] for x in members), strict=True)
+        return tuple(group_label(sort_symbols(set(part))) for part in parts)
+
+    @cached_property
+    def _by_output(self) -> Any:
+        return self._channel.sparse.tocsc()
+
+    @cached_property
+    def _numbers(self) -> np.ndarray | None:
+        """One input symbol per output, all different, if all are numbers: shape (outputs, columns).
+
+        An array of numbers has no room for names such as "{1, 2}", so an output is represented
+        by one of its symbols: the papers' super-symbols.
         """
-        joint = self._channel.joint(self._p_x)
-        outputs, inputs = linear_sum_assignment(joint.T, maximize=True)
-        order = np.argsort(outputs)
-        return [self._channel.inputs[x] for x in inputs[order]]
+        rows = [
+            symbol if isinstance(symbol, tuple) else (symbol,) for symbol in self._channel.inputs
+        ]
+        if not all(part is None or isinstance(part, Real) for row in rows for part in row):
+            return None
+        joint = csr_array(diags_array(self._p_x) @ self._channel.sparse)
+        outputs, inputs = min_weight_full_bipartite_matching(joint.T.tocsr(), maximize=True)
+        chosen = [rows[x] for x in inputs[np.argsort(outputs)]]
+        return np.array([[np.nan if part is None else part for part in row] for row in chosen])
 
 
-def distinct_rows(rows: Sequence[tuple[Label, ...]]) -> list[Label]:
-    """Return the first labels of rows, numbered where whole rows would be equal."""
-    seen: dict[tuple[Label, ...], int] = {}
-    firsts: list[Label] = []
-    for row in rows:
-        seen[row] = seen.get(row, 0) + 1
-        number = seen[row]
-        firsts.append(row[0] if number == 1 else f"{symbol_text(row[0])} ({number})")
-    return firsts
+def _as_text(label: Label) -> Label:
+    return None if label is None else str(label)
+
+
+def _cast_if_exact(values: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    with np.errstate(invalid="ignore"):
+        cast = values.astype(dtype)
+    return cast if np.array_equal(cast, values, equal_nan=True) else values
+
+
+def distinct_rows(
+    rows: Sequence[tuple[Label, ...]], made_up: Sequence[bool]
+) -> list[tuple[Label, ...]]:
+    """Make rows of labels distinct: a made-up row that is taken already gets a number behind it.
+
+    Like :func:`skliftpriv.channel.distinct`, with the number in the first column.
+    """
+    taken = {row for row, new in zip(rows, made_up, strict=True) if not new}
+    result = []
+    for row, new in zip(rows, made_up, strict=True):
+        name, number = row, 1
+        while new and name in taken:
+            number += 1
+            name = (f"{symbol_text(row[0])} ({number})", *row[1:])
+        taken.add(name)
+        result.append(name)
+    return result

@@ -28,7 +28,7 @@ class _PartitionSanitizer(LiftSanitizer):
         "repair": ["boolean"],
     }
 
-    def _known(self, result: PartitionResult) -> dict[str, Any]:  # type: ignore[override]
+    def _known(self, result: PartitionResult) -> dict[str, Any]:
         return {
             "low_risk_": list(result.low_risk),
             "high_risk_": list(result.high_risk),
@@ -155,7 +155,7 @@ class WatchdogSanitizer(_PartitionSanitizer):
             )
         return self.epsilon_max
 
-    def _known(self, result: PartitionResult) -> dict[str, Any]:  # type: ignore[override]
+    def _known(self, result: PartitionResult) -> dict[str, Any]:
         return {**super()._known(result), "exempted_": list(result.exempted)}
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import narwhals as nw
@@ -39,15 +39,13 @@ def encode_rows(columns: Sequence[Any]) -> tuple[Codes, list[Label]]:
 
 
 def _factorize(column: Any) -> tuple[Codes, list[Label]]:
-    if not isinstance(column, nw.Series):
-        codes, values = pd.factorize(column)
-    elif column.implementation is nw.Implementation.PANDAS:
-        codes, values = pd.factorize(nw.to_native(column))
-    else:
-        # Without its nulls a column of whole numbers stays one of whole numbers.
-        present = ~column.is_null().to_numpy()
-        codes = np.full(len(column), -1, dtype=np.intp)
-        codes[present], values = pd.factorize(column.drop_nulls().to_numpy())
+    try:
+        codes, values = _raw_factorize(column)
+    except TypeError as error:
+        where = f"The column {column.name!r}" if isinstance(column, nw.Series) else "A column"
+        raise InvalidParameterError(
+            f"{where} holds values that are no categories ({error}); make them text or numbers."
+        ) from error
     symbols = [_plain(value) for value in values]
     codes = codes.astype(np.intp, copy=False)
     missing = codes < 0
@@ -57,14 +55,27 @@ def _factorize(column: Any) -> tuple[Codes, list[Label]]:
     return codes, symbols
 
 
+def _raw_factorize(column: Any) -> tuple[Codes, Any]:
+    if not isinstance(column, nw.Series):
+        return pd.factorize(column)
+    if column.implementation is nw.Implementation.PANDAS:
+        return pd.factorize(nw.to_native(column))
+    if column.dtype.is_nested():
+        raise TypeError(f"type {column.dtype}")
+    # Without its nulls a column of whole numbers stays one of whole numbers.
+    present = ~column.is_null().to_numpy()
+    codes = np.full(len(column), -1, dtype=np.intp)
+    codes[present], values = pd.factorize(column.drop_nulls().to_numpy())
+    return codes, values
+
+
 def _plain(value: Any) -> Label:
-    if isinstance(value, np.generic):
-        value = value.item()
-    if not isinstance(value, Hashable):
-        raise InvalidParameterError(
-            f"The value {value!r} is no category: categories must be hashable."
-        )
-    return value
+    if not isinstance(value, np.generic):
+        return value
+    if value.dtype.kind in "mM" and isinstance(value.item(), int):
+        # Python's own types end at microseconds and would give a bare number of nanoseconds.
+        return pd.Timestamp(value) if value.dtype.kind == "M" else pd.Timedelta(value)
+    return value.item()
 
 
 class SymbolEncoder:
@@ -89,7 +100,7 @@ def sort_symbols(symbols: Iterable[Label]) -> list[Label]:
 
 def _sort_key(symbol: Label) -> tuple[Any, ...]:
     if isinstance(symbol, tuple):
-        return tuple(_sort_key(part) for part in symbol)
+        return (4, *(_sort_key(part) for part in symbol))
     if symbol is None:
         return (3, "")
     if isinstance(symbol, int | float):

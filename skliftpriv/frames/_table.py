@@ -38,14 +38,17 @@ class Table:
         The table.
     allow_empty : bool, default=False
         Whether a frame may have no rows.
+    what : str, default="X"
+        Name of the table in messages.
     """
 
-    def __init__(self, X: Any, *, allow_empty: bool = False) -> None:
-        frame = _as_frame(X)
+    def __init__(self, X: Any, *, allow_empty: bool = False, what: str = "X") -> None:
+        frame = _as_frame(X, what)
         self.frame: nw.DataFrame[Any] | None = frame
+        unnamed = isinstance(X, pd.DataFrame) and frame is None
+        self._numbers_as_names = list(X.columns) if unnamed else []
         if frame is None:
-            # Numbers, text or objects, missing values included; everything else is refused here.
-            self.array = check_array(X, dtype=None, ensure_all_finite=False)
+            self.array: Any = _as_values(X)
             self.names: list[str] | None = None
             self.n_rows, self.n_columns = self.array.shape
             return
@@ -82,13 +85,24 @@ class Table:
                 f"{parameter}={key} is out of range: X has {self.n_columns} columns "
                 f"(n_features={self.n_columns})."
             )
-        return int(key) % self.n_columns
+        position = int(key) % self.n_columns
+        if key in self._numbers_as_names and self._numbers_as_names.index(key) != position:
+            raise InvalidParameterError(
+                f"{parameter}={key} is the index of one column and the name of another; give the "
+                "columns names that are text, X.columns = X.columns.astype(str)."
+            )
+        return position
 
     def column(self, key: ColumnKey) -> Any:
         """Return one column by name or position: a narwhals series or a one-dimensional array."""
         if self.frame is None:
             return self.array[:, key]
         return self.frame.get_column(key if isinstance(key, str) else self.frame.columns[key])
+
+    def pick(self, names: Sequence[str], what: str) -> list[Any]:
+        """Return the columns with these names, or the first ones of an array without names."""
+        keys: Sequence[ColumnKey] = range(len(names)) if self.names is None else names
+        return [self.column(self.position(key, what)) for key in keys]
 
     def build(self, columns: dict[str, LabelColumn | np.ndarray | Any]) -> Any:
         """Make a table of the same kind, with the same index, from named columns.
@@ -106,35 +120,41 @@ class Table:
             # Rows keep their place and their index, whatever index the single columns have.
             arrays = {name: nw.to_native(column).array for name, column in series.items()}
             return pd.DataFrame(arrays, index=nw.to_native(self.frame).index)
-        frame = nw.from_dict({n: column.alias(n) for n, column in series.items()}, backend=backend)
-        return nw.to_native(frame)
+        # Unlike nw.from_dict, select keeps types such as pyarrow's dictionaries.
+        return nw.to_native(self.frame.select(*(c.alias(name) for name, c in series.items())))
 
 
-def _as_frame(X: Any) -> nw.DataFrame[Any] | None:
+def _as_frame(X: Any, what: str) -> nw.DataFrame[Any] | None:
     try:
         frame = nw.from_native(X, pass_through=True, allow_series=True)
+        names = frame.columns if isinstance(frame, nw.DataFrame) else []
     except nw.exceptions.DuplicateError as error:
-        raise InvalidParameterError(f"The column names of X must be unique. {error}") from error
+        raise InvalidParameterError(
+            f"The column names of {what} must be unique. {error}"
+        ) from error
     if isinstance(frame, nw.LazyFrame):
-        raise InvalidParameterError("X is a lazy frame; call collect() on it first.")
+        raise InvalidParameterError(f"{what} is a lazy frame; call collect() on it first.")
     if isinstance(frame, nw.Series):
         raise InvalidParameterError(
-            "X is a single column (Expected 2D array, got 1D array instead); "
-            "pass a data frame, for example X[['name']]."
+            f"{what} is a single column (Expected 2D array, got 1D array instead); "
+            f"pass a data frame, for example {what}[['name']]."
         )
     if not isinstance(frame, nw.DataFrame):
         return None
-    try:
-        names = frame.columns
-    except nw.exceptions.DuplicateError as error:
-        raise InvalidParameterError(f"The column names of X must be unique. {error}") from error
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
-        raise InvalidParameterError(f"The column names of X must be unique; {twice!r} is not.")
-    if not all(isinstance(name, str) for name in names):
-        # Like scikit-learn, names that are not text are no names: read by position.
-        return None
-    return frame
+        raise InvalidParameterError(f"The column names of {what} must be unique; {twice!r} is not.")
+    # Like scikit-learn, names that are not text are no names: read by position.
+    return frame if all(isinstance(name, str) for name in names) else None
+
+
+def _as_values(X: Any, **options: Any) -> np.ndarray:
+    """Read numbers, text or objects, missing values included; refuse everything else."""
+    array = check_array(X, dtype=None, ensure_all_finite=False, **options)
+    if not hasattr(X, "dtype") and array.dtype.kind == "U":
+        # NumPy writes the numbers and missing values of a list as text when text is among them.
+        array = check_array(X, dtype=object, ensure_all_finite=False, **options)
+    return array
 
 
 def _as_series(name: str, column: LabelColumn | np.ndarray, backend: Any) -> nw.Series[Any]:
@@ -148,7 +168,8 @@ def _as_array(column: LabelColumn | np.ndarray) -> np.ndarray:
     if not isinstance(column, LabelColumn):
         return column
     labels = np.empty(len(column.labels), dtype=object)
-    labels[:] = list(column.labels)
+    for code, label in enumerate(column.labels):
+        labels[code] = label
     return labels[column.codes]
 
 
@@ -160,17 +181,13 @@ def _stacked(columns: list[np.ndarray]) -> np.ndarray:
 
 def as_columns(values: Any, what: str) -> list[Any]:
     """Read one or several columns given on their own, such as ``sensitive_features``."""
-    series = nw.from_native(values, pass_through=True, allow_series=True)
+    series = nw.from_native(values, pass_through=True, series_only=True)
     if isinstance(series, nw.Series):
         return [series]
-    if not isinstance(series, nw.DataFrame | nw.LazyFrame):
-        array = check_array(values, dtype=None, ensure_all_finite=False, ensure_2d=False)
-        if array.ndim == 1:
-            return [array]
-        if array.ndim != 2:
-            raise InvalidParameterError(f"{what} must have one or two dimensions.")
-        return list(array.T)
-    table = Table(values)
+    if _as_frame(values, what) is None:
+        array = _as_values(values, ensure_2d=False)
+        return [array] if array.ndim == 1 else list(array.T)
+    table = Table(values, what=what)
     return [table.column(i) for i in range(table.n_columns)]
 
 

@@ -1,15 +1,29 @@
 """The papers' mechanisms on a joint distribution: (joint, notion) -> certified channel."""
 
+from ._conditional import ConditionalResult, conditional_reporting
+from ._optimal import OptimalResult, optimal_random_response
+from ._protocols import ProtocolResult, generalized_randomized_response
 from ._result import MechanismResult, PartitionResult
 from ._subset_merging import subset_merging
+from ._subset_response import subset_random_response
+from ._unary import UnaryResult, optimized_unary_encoding
 from ._watchdog import CriticalEpsilons, critical_epsilons, high_risk_leakage, watchdog
 
 __all__ = [
+    "ConditionalResult",
     "CriticalEpsilons",
     "MechanismResult",
+    "OptimalResult",
     "PartitionResult",
+    "ProtocolResult",
+    "UnaryResult",
+    "conditional_reporting",
     "critical_epsilons",
+    "generalized_randomized_response",
     "high_risk_leakage",
+    "optimal_random_response",
+    "optimized_unary_encoding",
     "subset_merging",
+    "subset_random_response",
     "watchdog",
 ]

@@ -50,8 +50,8 @@ class MechanismResult:
         **known: Any,
     ) -> Self:
         """Certify a channel, report on it and keep what else the mechanism knows."""
-        certified = release(joint, channel, notion, enforce=enforce)
-        report = privacy_report(joint, certified, notion)
+        certified = release(joint.masses, channel, notion, enforce=enforce)
+        report = privacy_report(joint, notion, certified.channel, satisfied=certified.satisfied)
         return cls(joint=joint, notion=notion, certified=certified, report=report, **known)
 
     @property

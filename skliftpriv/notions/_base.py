@@ -39,6 +39,11 @@ class Notion(ABC):
     def budget(self) -> dict[str, float]:
         """Largest allowed level of each side, by the name of the side."""
 
+    @property
+    def safe_budget(self) -> dict[str, float]:
+        """The budget less a hair, for comparisons in floating point."""
+        return {side: _on_the_safe_side(bound) for side, bound in self.budget.items()}
+
     @abstractmethod
     def levels(self, lift: FloatArray, p_s: FloatArray) -> dict[str, FloatArray]:
         """Level of each side for every output, in nats: what the budget is compared with."""
@@ -62,7 +67,7 @@ class Notion(ABC):
         counts as missing it.
         """
         levels = self.levels(lift, p_s)
-        sides = [levels[side] <= _on_the_safe_side(bound) for side, bound in self.budget.items()]
+        sides = [levels[side] <= bound for side, bound in self.safe_budget.items()]
         return np.asarray(np.logical_and.reduce(sides))
 
     def all_exactly_met(
@@ -86,8 +91,6 @@ class Notion(ABC):
 
 
 def _on_the_safe_side(bound: float) -> float:
-    if math.isinf(bound):
-        return bound
     if math.isinf(bound):
         return bound
     # For tiny budgets the margin must shrink too, or not even a constant would be private.

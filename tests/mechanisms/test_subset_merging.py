@@ -67,7 +67,7 @@ def test_repaired_release_meets_its_budget_in_exact_arithmetic(notion):
             result = mechanism(joint, notion)
             assert result.report.satisfied
             assert result.certified.mixed == 0
-            assert certify(joint, result.certified.weights, notion).all()
+            assert certify(joint.masses, result.certified.weights, notion).all()
 
 
 @pytest.mark.slow

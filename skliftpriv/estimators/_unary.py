@@ -1,0 +1,103 @@
+"""Unary encoding as released columns: bits, sets or posteriors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..certificate import TOTAL, quantize
+from ..channel import Channel, distinct, set_label, symbol_text
+from ..exceptions import InvalidParameterError
+from ..frames import LabelColumn, Table
+from ..frequencies import FrequencyEstimate, estimate_unary_frequencies
+from ..mechanisms import UnaryResult
+from ..sampling import RandomState, Sampler, one_stream
+from ._layout import Layout
+
+__all__ = ["UnaryReleaser"]
+
+
+class UnaryReleaser:
+    """Samples a bit per symbol and writes the bits as columns.
+
+    Parameters
+    ----------
+    result : UnaryResult
+        What is sampled.
+    layout : Layout
+        Which columns are useful.
+    """
+
+    def __init__(self, result: UnaryResult, layout: Layout) -> None:
+        self._symbols = result.joint.useful_labels
+        self._p_x = result.joint.p_x
+        self._noise_weight = result.noise_weight
+        self._layout = layout
+        self._bit = Sampler(result.bit_weights)
+        # An unseen value is replaced by a draw from P_X before it is encoded.
+        self._anyone = Sampler(quantize(Channel(self._p_x[None, :] / self._p_x.sum())))
+
+    def sample(self, codes: np.ndarray, random_state: RandomState) -> np.ndarray:
+        """Draw the bits of every input code, shape (n_rows, n_symbols)."""
+        source = one_stream(random_state)
+        unseen = codes < 0
+        codes = codes.copy()
+        codes[unseen] = self._anyone.sample(np.zeros(unseen.sum(), dtype=np.intp), source)
+        own = np.zeros((codes.size, len(self._symbols)), dtype=np.intp)
+        own[np.arange(codes.size), codes] = 1
+        return self._bit.sample(own.ravel(), source).reshape(own.shape)
+
+    def names(self, layout: Layout, output: str, rest: Sequence[int]) -> list[str]:
+        """Names of the released columns."""
+        stem = "_".join(layout.useful_names)
+        if output == "label":
+            released = [stem]
+        else:
+            released = [f"{stem}_{symbol_text(label)}" for label in self._symbols]
+        return [str(n) for n in distinct([*released, *(layout.names[i] for i in rest)])]
+
+    def columns(
+        self, table: Table, bits: np.ndarray, output: str, rest: Sequence[int]
+    ) -> dict[str, Any]:
+        """Write bits as named columns, followed by the rest of the table."""
+        if output == "label":
+            released: list[Any] = [self._sets(bits)]
+        elif output == "bits":
+            released = list(bits.T)
+        else:
+            released = list(self._posterior(bits).T)
+        released.extend(self._layout.column(table, i) for i in rest)
+        return dict(zip(self.names(self._layout, output, rest), released, strict=True))
+
+    def _sets(self, bits: np.ndarray) -> LabelColumn:
+        rows, codes = np.unique(bits.astype(bool), axis=0, return_inverse=True)
+        labels = [
+            set_label(s for s, on in zip(self._symbols, row, strict=True) if on) for row in rows
+        ]
+        return LabelColumn(labels, codes.reshape(-1))
+
+    def _posterior(self, bits: np.ndarray) -> np.ndarray:
+        """P(X=x | bits), proportional to P(x) (1 + k bit_x)."""
+        if self._noise_weight == 0:
+            # Without noise a 1-bit is the truth, and no bit at all says nothing.
+            return np.where(bits.any(axis=1, keepdims=True), bits, self._p_x).astype(float)
+        k = (TOTAL - 2 * self._noise_weight) / self._noise_weight
+        weight = self._p_x * (1 + k * bits)
+        return np.asarray(weight / weight.sum(axis=1, keepdims=True))
+
+    def frequencies(self, table: Table, output: str, method: Any) -> FrequencyEstimate:
+        """Estimate the distribution of X from released bits; there is one method only."""
+        if output != "bits":
+            raise InvalidParameterError(
+                f'Frequencies are estimated from output="bits", not from output={output!r}.'
+            )
+        if method != "least_squares":
+            raise InvalidParameterError(
+                f'Unary encoding has method="least_squares" only, not {method!r}.'
+            )
+        columns = table.pick(self.names(self._layout, output, ()), "released column")
+        ones = np.array([np.asarray(column).sum() for column in columns])
+        noise = self._noise_weight / TOTAL
+        return estimate_unary_frequencies(ones, table.n_rows, self._symbols, noise)

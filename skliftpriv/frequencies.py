@@ -1,0 +1,144 @@
+"""How often each useful symbol occurred, estimated from what was released."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from scipy.optimize import nnls
+
+from ._arrays import FloatArray, Label, as_nonnegative
+from .channel import Channel
+from .exceptions import InvalidParameterError
+
+__all__ = ["FrequencyEstimate", "estimate_frequencies", "estimate_unary_frequencies"]
+
+# Pull toward the prior where the release says nothing; far below any sampling error.
+_RIDGE = 1e-6
+# IBU stops when no frequency moves by more than this.
+_IBU_TOLERANCE = 1e-9
+_IBU_STEPS = 10_000
+
+
+@dataclass(frozen=True)
+class FrequencyEstimate:
+    """De-biased frequencies of the useful symbols.
+
+    Attributes
+    ----------
+    symbols : tuple of labels
+        The useful symbols.
+    estimate : ndarray
+        Estimated frequencies; they are non-negative and sum to 1.
+    standard_error : ndarray
+        Standard error of each; infinite where the release does not tell a symbol from others,
+        so that the estimate rests on the prior.
+    n_rows : int
+        Number of released rows.
+    """
+
+    symbols: tuple[Label, ...]
+    estimate: FloatArray
+    standard_error: FloatArray
+    n_rows: int
+
+
+def estimate_frequencies(
+    counts: FloatArray,
+    channel: Channel,
+    prior: FloatArray,
+    method: Literal["least_squares", "ibu"] = "least_squares",
+) -> FrequencyEstimate:
+    r"""Estimate P_X from counts of the outputs of a known channel.
+
+    Parameters
+    ----------
+    counts : ndarray of shape (n_outputs,)
+        How often each output was released.
+    channel : Channel
+        P(Y|X).
+    prior : ndarray of shape (n_inputs,)
+        P_X as known at fit: where to start, and what decides between symbols that the channel
+        merges.
+    method : {"least_squares", "ibu"}, default="least_squares"
+        "least_squares" inverts the channel subject to non-negativity. "ibu" is the iterative
+        Bayesian update p_x <- sum_y q_y P(x|y), which climbs to the maximum likelihood.
+
+    Returns
+    -------
+    FrequencyEstimate
+    """
+    observed = as_nonnegative(counts, "The counts of outputs", ndim=1)
+    n_rows = observed.sum()
+    if n_rows == 0:
+        raise InvalidParameterError("There are no released rows to estimate frequencies from.")
+    shares = observed / n_rows
+    if method == "least_squares":
+        estimate = _least_squares(shares, channel, prior)
+    elif method == "ibu":
+        estimate = _iterative_bayesian_update(shares, channel, prior)
+    else:
+        raise InvalidParameterError(f'method must be "least_squares" or "ibu", not {method!r}.')
+    error = _standard_error(channel, channel.p_y(estimate), float(n_rows))
+    return FrequencyEstimate(channel.inputs, estimate, error, int(n_rows))
+
+
+def _least_squares(shares: FloatArray, channel: Channel, prior: FloatArray) -> FloatArray:
+    system = np.vstack([channel.matrix.T, _RIDGE * np.eye(prior.size)])
+    solution, _ = nnls(system, np.concatenate([shares, _RIDGE * prior]))
+    return np.asarray(solution / solution.sum())
+
+
+def _iterative_bayesian_update(
+    shares: FloatArray, channel: Channel, prior: FloatArray
+) -> FloatArray:
+    estimate = prior.copy()
+    for _ in range(_IBU_STEPS):
+        p_y = channel.p_y(estimate)
+        ratio = np.divide(shares, p_y, out=np.zeros_like(shares), where=p_y > 0)
+        updated = estimate * np.asarray(channel.sparse @ ratio)
+        updated /= updated.sum()
+        moved = np.abs(updated - estimate).max()
+        estimate = updated
+        if moved < _IBU_TOLERANCE:
+            break
+    return estimate
+
+
+def _standard_error(channel: Channel, p_y: FloatArray, n_rows: float) -> FloatArray:
+    """Return standard errors of the inverted channel under multinomial sampling."""
+    forward = channel.matrix.T
+    inverse = np.linalg.pinv(forward)
+    mean = inverse @ p_y
+    variance = (inverse**2 @ p_y - mean**2) / n_rows
+    identified = np.isclose(np.einsum("xy,yx->x", inverse, forward), 1.0, atol=1e-6)
+    return np.where(identified, np.sqrt(np.maximum(variance, 0.0)), np.inf)
+
+
+def estimate_unary_frequencies(
+    ones: FloatArray, n_rows: int, symbols: tuple[Label, ...], noise: float
+) -> FrequencyEstimate:
+    """Estimate P_X from the number of 1-bits of each symbol under unary encoding.
+
+    The estimate (share - noise) / (1/2 - noise) is unbiased (Wang et al. 2017); negative values
+    are set to 0 and the rest is scaled to sum to 1.
+
+    Parameters
+    ----------
+    ones : ndarray of shape (n_symbols,)
+        How many rows have a 1-bit for each symbol.
+    n_rows : int
+        Number of released rows.
+    symbols : tuple of labels
+        The useful symbols.
+    noise : float
+        Probability of a 1-bit for a symbol that is not the true one.
+    """
+    if n_rows == 0:
+        raise InvalidParameterError("There are no released rows to estimate frequencies from.")
+    share = np.asarray(ones, dtype=float) / n_rows
+    raw = (share - noise) / (0.5 - noise)
+    error = np.sqrt(share * (1 - share) / n_rows) / (0.5 - noise)
+    clipped = np.maximum(raw, 0.0)
+    return FrequencyEstimate(symbols, clipped / clipped.sum(), error, int(n_rows))

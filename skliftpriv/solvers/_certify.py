@@ -1,0 +1,128 @@
+"""Certificates: a relaxed problem whose boxes are refined where its solution cheats.
+
+On each box N of a partition the entropy is replaced by a linear lower bound c_N. The
+relaxed problem, in which a posterior of box N costs c_N(v) <= H(v), is solved by column
+generation; its optimum is the best lower bound that the partition can give, and its
+prices are the best prices for it (prices of the true problem are not: they sit where
+the true columns are tight and the linear bounds are not). Then only those boxes are
+split whose posteriors carry weight in the relaxed solution.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ._lp import MasterPoint, PolytopeLP
+from ._partition import Partition
+from ._problem import FloatArray, entropy
+from ._relaxed import NO_BOX, RelaxedMaster
+from ._run import Run
+from ._search import ColumnPool, clean, descend, entropy_slopes
+
+_SHARE = 0.4
+"""Relaxed prices are good enough when their error is below this share of the gap."""
+_SMOOTH = 0.5
+"""Weight of the best known prices when new prices are tried (Wentges smoothing)."""
+_COVER = 0.95
+"""Share of the total error of the relaxed solution that one round of splits must hit."""
+_SPLITS = 50
+"""A round splits about this many boxes even if fewer posteriors have weight."""
+_TINY = 1e-9
+
+
+class Certifier:
+    """Alternate between the best prices for a partition and refining the partition.
+
+    Parameters
+    ----------
+    run : Run
+        Clock; receives the bounds.
+    pool : ColumnPool
+        The true problem; receives the posteriors that turn up on the way.
+    lp : PolytopeLP
+        The polytope of allowed posteriors, for local searches.
+    largest : ndarray of shape (n,)
+        Largest entry of each symbol over the polytope.
+    """
+
+    def __init__(self, run: Run, pool: ColumnPool, lp: PolytopeLP, largest: FloatArray) -> None:
+        self._run, self._pool, self._lp = run, pool, lp
+        # A second copy of the polytope keeps the two kinds of warm start apart.
+        self._partition = Partition(pool.reduced, pool.reduced.polytope(), largest)
+        self._master = RelaxedMaster(pool.p, pool.columns)
+        self._centre = pool.prices
+
+    def work(self) -> None:
+        """Refine until the gap is closed or time is over."""
+        run = self._run
+        while not run.finished:
+            point = self._relaxed_optimum()
+            if run.finished or not self._refine(point):
+                break
+
+    def _relaxed_optimum(self) -> MasterPoint:
+        """Generate columns of the relaxed problem until its prices are good enough."""
+        run = self._run
+        while True:
+            point = self._master.solve()
+            smoothed = _SMOOTH * self._centre + (1 - _SMOOTH) * point.prices
+            # If smoothed prices yield no column they were a misprice: try the true ones.
+            found = self._price(smoothed, point.prices) or self._price(point.prices, point.prices)
+            run.report()
+            missing = point.objective - run.bound
+            if run.finished or not found or missing <= _SHARE * (run.value - run.bound):
+                return point
+
+    def _price(self, prices: FloatArray, master_prices: FloatArray) -> bool:
+        """Bound all boxes at ``prices``; return whether the relaxed master got columns."""
+        run, partition = self._run, self._partition
+        slack = 0.25 * _SHARE * max(run.value - run.bound, run.gap_nats)
+        columns, costs, boxes = [], [], []
+        for box in partition.refresh(prices, -slack):
+            if run.out_of_time:
+                break
+            v = partition.evaluate(box)
+            if v is None:
+                continue
+            cost = float(partition.cost[box] @ v + partition.constant[box])
+            if cost - master_prices @ v < -_TINY:
+                columns.append(v)
+                costs.append(cost)
+                boxes.append(int(box))
+        run.n_nodes = partition.n_nodes
+        bound = float(prices @ self._pool.p) + min(0.0, partition.lowest())
+        if bound > run.bound:
+            run.bound, self._centre = bound, prices
+        if columns:
+            self._master.add(clean(np.array(columns)), np.array(costs), np.array(boxes))
+        return bool(columns)
+
+    def _refine(self, point: MasterPoint) -> bool:
+        """Split the boxes where the relaxed solution is too cheap; return False if none is."""
+        master, pool = self._master, self._pool
+        chosen = self._worst(point)
+        # Posteriors with weight may be good even where the bound of their box is exact.
+        found = list(master.columns[: point.weights.size][point.weights > 0])
+        for k in chosen:
+            slopes = entropy_slopes(master.columns[k])
+            found.append(descend(self._lp, pool.prices, slopes)[0])
+        chosen += master.runners_up(point, self._run.value - self._run.bound).tolist()
+        first: dict[int, int] = {}  # box -> the first posterior that asks for its split
+        for k in chosen:
+            if len(first) < _SPLITS or point.weights[k] > 0:
+                first.setdefault(int(master.box_of[k]), k)
+        if first:
+            boxes = np.array(list(first))
+            halves = self._partition.split(boxes, master.columns[list(first.values())])
+            master.move(self._partition, boxes, halves)
+        added = pool.add(np.array(found))
+        if len(added):
+            master.add(added, entropy(added), np.full(len(added), NO_BOX))
+        return bool(first) or len(added) > 0
+
+    def _worst(self, point: MasterPoint) -> list[int]:
+        """Return the posteriors that make up most of the error of the relaxed solution."""
+        errors = self._master.errors(point)
+        order = np.argsort(-errors)
+        before = np.cumsum(errors[order]) - errors[order]
+        return order[(before < _COVER * errors.sum()) & (errors[order] > 1e-13)].tolist()

@@ -1,0 +1,106 @@
+"""Turn raw posteriors and weights into an exactly consistent solution."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.optimize import nnls
+
+from ._lp import MasterLP
+from ._problem import FEASIBILITY, FloatArray, PosteriorProblem, entropy
+
+_DROP = 1e-12
+"""Weights below this are not worth an output."""
+_ATTEMPTS = 4
+"""How often outputs are dropped and the weights solved again."""
+_TOUCH = 1e-6
+"""Largest share of p that is mixed into the posteriors to undo rounding."""
+
+
+def _merge_duplicates(v: FloatArray, q: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Average posteriors that agree to ten digits (the average stays allowed)."""
+    _, group = np.unique(np.round(v, 10), axis=0, return_inverse=True)
+    group = np.asarray(group).ravel()
+    weights = np.bincount(group, weights=q).astype(float)
+    merged = np.zeros((weights.size, v.shape[1]))
+    np.add.at(merged, group, q[:, None] * v)
+    keep = weights > _DROP
+    return merged[keep] / weights[keep, None], weights[keep]
+
+
+def _solve_square(v: FloatArray, p: FloatArray) -> FloatArray:
+    """Solve ``q @ v = p`` directly, in the least squares sense unless v is square."""
+    if v.shape[0] == v.shape[1]:
+        try:
+            return np.asarray(np.linalg.solve(v.T, p), dtype=float)
+        except np.linalg.LinAlgError:
+            pass
+    return np.asarray(np.linalg.lstsq(v.T, p, rcond=None)[0], dtype=float)
+
+
+def _basic_weights(v: FloatArray, q: FloatArray, p: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Reduce to at most n outputs, and solve for their weights to full precision."""
+    if len(v) > p.size:
+        master = MasterLP(p)
+        master.add(v, entropy(v))
+        q = master.solve().weights
+        v, q = v[q > _DROP], q[q > _DROP]
+    for _ in range(_ATTEMPTS):
+        exact = _solve_square(v, p)
+        if np.abs(exact @ v - p).max() > 1e-14:
+            break
+        if exact.min() > 0:
+            return v, exact
+        v, q = v[exact > 0], q[exact > 0]  # weight zero up to rounding: solve without
+    candidate: FloatArray = nnls(v.T, p)[0]
+    if np.abs(candidate @ v - p).max() > np.abs(q @ v - p).max():
+        candidate = q
+    return v[candidate > _DROP], candidate[candidate > _DROP]
+
+
+def _balance(v: FloatArray, q: FloatArray, p: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Scale the joint mass of each symbol so that the average is p to the last digit."""
+    joint = q[:, None] * v
+    joint = joint * (p / joint.sum(axis=0))
+    q = joint.sum(axis=1)
+    return joint / q[:, None], q / q.sum()
+
+
+def _pull_inside(v: FloatArray, problem: PosteriorProblem) -> FloatArray:
+    """Mix a touch of p into every posterior if a row is violated by more than allowed.
+
+    Mixing all of them keeps their average. It is left out where it would cost utility and
+    not help: when p has no room to give, as with budgets near zero.
+    """
+    excess = v @ problem.rows.T - 0.9 * FEASIBILITY
+    room = 0.9 * FEASIBILITY - problem.rows @ problem.p_x
+    share = float((excess / (np.maximum(excess, 0.0) + room)).max(initial=0.0))
+    if not 0.0 < share <= _TOUCH:
+        return v
+    return (1.0 - share) * v + share * problem.p_x
+
+
+def finish(
+    problem: PosteriorProblem, posteriors: FloatArray, weights: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return at most n allowed posteriors whose weighted average is p_x to 1e-12.
+
+    Parameters
+    ----------
+    problem : PosteriorProblem
+        The problem that was solved.
+    posteriors, weights : ndarray of shape (k, n), (k,)
+        A solution up to the tolerances of the linear programs.
+
+    Returns
+    -------
+    posteriors, weights : ndarray of shape (k, n), (k,)
+    """
+    p = problem.p_x
+    v, q = _merge_duplicates(posteriors, weights)
+    v, q = _basic_weights(v, q, p)
+    if len(q) == 0 or np.any((q @ v) <= 0.5 * p):
+        return p[None].copy(), np.ones(1)  # never reached with a sound LP: release nothing
+    v, q = _balance(v, q, p)
+    v = _pull_inside(v, problem)
+    order = np.argsort(-q, kind="stable")
+    return v[order], q[order]

@@ -1,0 +1,178 @@
+"""The only module that talks to HiGHS: two linear programs that are solved again and again."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import highspy
+import numpy as np
+
+from ..exceptions import SkliftprivError
+from ._problem import FloatArray, IntArray
+
+_TOLERANCE = 1e-10
+_FALLBACK_TOLERANCES = (1e-10, 1e-9, 1e-8, 1e-7)
+_OPTIONS: dict[str, bool | int | float | str] = {
+    "output_flag": False,
+    "presolve": "off",  # warm starts survive only without presolve
+    "solver": "simplex",
+    "threads": 1,
+    "simplex_scale_strategy": 0,  # entries are scaled by the presolve of this package
+    "primal_feasibility_tolerance": _TOLERANCE,
+    "dual_feasibility_tolerance": _TOLERANCE,
+}
+
+
+_Status = highspy.HighsModelStatus
+
+
+def _highs() -> highspy.Highs:
+    solver = highspy.Highs()
+    for name, value in _OPTIONS.items():
+        solver.setOptionValue(name, value)
+    return solver
+
+
+def _run(solver: highspy.Highs, may_be_empty: bool) -> highspy.HighsModelStatus:
+    """Run; on numerical trouble forget the basis, then try with wider tolerances.
+
+    Problems that hold p_x are feasible, so "infeasible" is trouble, too, for them.
+    """
+    fine = (_Status.kOptimal, _Status.kInfeasible) if may_be_empty else (_Status.kOptimal,)
+    solver.run()
+    status = solver.getModelStatus()
+    for tolerance in _FALLBACK_TOLERANCES:
+        if status in fine:
+            break
+        solver.clearSolver()
+        solver.setOptionValue("primal_feasibility_tolerance", tolerance)
+        solver.setOptionValue("dual_feasibility_tolerance", tolerance)
+        solver.run()
+        status = solver.getModelStatus()
+        solver.setOptionValue("primal_feasibility_tolerance", _TOLERANCE)
+        solver.setOptionValue("dual_feasibility_tolerance", _TOLERANCE)
+    return status
+
+
+class PolytopePoint(NamedTuple):
+    """A minimiser over the polytope, with the duals that prove it."""
+
+    v: FloatArray
+    row_duals: FloatArray
+    sum_dual: float
+
+
+class PolytopeLP:
+    """Minimise linear functions over {lo <= D v <= hi, sum v = 1, l <= v <= u}.
+
+    The basis is kept between calls, so that a call with similar costs or bounds takes
+    a few simplex steps.
+    """
+
+    def __init__(self, directions: FloatArray, lo: FloatArray, hi: FloatArray) -> None:
+        m, n = directions.shape
+        model = highspy.HighsLp()
+        model.num_col_, model.num_row_ = n, m + 1
+        model.col_cost_ = np.zeros(n)
+        model.col_lower_, model.col_upper_ = np.zeros(n), np.ones(n)
+        model.row_lower_, model.row_upper_ = np.append(lo, 1.0), np.append(hi, 1.0)
+        dense = np.vstack([directions, np.ones(n)])
+        model.a_matrix_.format_ = highspy.MatrixFormat.kColwise
+        model.a_matrix_.start_ = np.arange(n + 1, dtype=np.int32) * (m + 1)
+        model.a_matrix_.index_ = np.tile(np.arange(m + 1, dtype=np.int32), n)
+        model.a_matrix_.value_ = dense.T.ravel()
+        self._solver = _highs()
+        self._solver.passModel(model)
+        self._columns = np.arange(n, dtype=np.int32)
+        self._free = (np.zeros(n), np.ones(n))
+        self._boxed = False
+        self.n_solves = 0
+
+    def minimise(
+        self, cost: FloatArray, box: tuple[FloatArray, FloatArray] | None = None
+    ) -> PolytopePoint | None:
+        """Return the minimiser of ``cost @ v``, or None if the box misses the polytope."""
+        n = self._columns.size
+        if box is not None or self._boxed:
+            lower, upper = self._free if box is None else box
+            self._solver.changeColsBounds(n, self._columns, lower, upper)
+            self._boxed = box is not None
+        self._solver.changeColsCost(n, self._columns, cost)
+        self.n_solves += 1
+        status = _run(self._solver, may_be_empty=box is not None)
+        if status == _Status.kInfeasible:
+            return None
+        if status != _Status.kOptimal:
+            raise SkliftprivError(f"HiGHS stopped with {status} on a polytope problem.")
+        solution = self._solver.getSolution()
+        duals = np.array(solution.row_dual)
+        return PolytopePoint(np.array(solution.col_value), duals[:-1], float(duals[-1]))
+
+
+class MasterPoint(NamedTuple):
+    """Optimal weights of the known posteriors and the price of each symbol."""
+
+    weights: FloatArray
+    prices: FloatArray
+    objective: float
+
+
+class MasterLP:
+    """Minimise the expected cost of known posteriors that average to p_x."""
+
+    def __init__(self, p_x: FloatArray) -> None:
+        # Rows are scaled to a right-hand side around 1, far above the tolerances.
+        self._p_x = p_x
+        self._scale = float(p_x.size)
+        self._solver = _highs()
+        model = highspy.HighsLp()
+        model.num_col_, model.num_row_ = 0, p_x.size
+        model.row_lower_ = model.row_upper_ = p_x * self._scale
+        model.a_matrix_.start_ = np.zeros(1, dtype=np.int32)
+        self._solver.passModel(model)
+        self.n_columns = 0
+
+    def add(self, posteriors: FloatArray, costs: FloatArray) -> None:
+        """Append one column per row of ``posteriors``."""
+        count = len(posteriors)
+        if count == 0:
+            return
+        which, index = np.nonzero(posteriors)
+        starts = np.searchsorted(which, np.arange(count)).astype(np.int32)
+        self._solver.addCols(
+            count,
+            np.asarray(costs, dtype=float),
+            np.zeros(count),
+            np.full(count, highspy.kHighsInf),
+            index.size,
+            starts,
+            index.astype(np.int32),
+            posteriors[which, index],
+        )
+        self.n_columns += count
+
+    def set_costs(self, columns: IntArray, costs: FloatArray) -> None:
+        """Replace the costs of some columns."""
+        index = np.asarray(columns, dtype=np.int32)
+        self._solver.changeColsCost(index.size, index, np.asarray(costs, dtype=float))
+
+    def remove(self, columns: IntArray) -> None:
+        """Delete columns of weight zero; later columns move up."""
+        index = np.asarray(columns, dtype=np.int32)
+        self._solver.deleteCols(index.size, index)
+        self.n_columns -= index.size
+
+    def forbid(self, count: int) -> None:
+        """Fix the weights of the first ``count`` columns to zero."""
+        index = np.arange(count, dtype=np.int32)
+        self._solver.changeColsBounds(count, index, np.zeros(count), np.zeros(count))
+
+    def solve(self) -> MasterPoint:
+        """Solve from the last basis."""
+        status = _run(self._solver, may_be_empty=False)
+        if status != _Status.kOptimal:
+            raise SkliftprivError(f"HiGHS stopped with {status} on the weights of the posteriors.")
+        solution = self._solver.getSolution()
+        weights = np.maximum(np.array(solution.col_value), 0.0) / self._scale
+        prices = np.array(solution.row_dual)
+        return MasterPoint(weights, prices, float(prices @ self._p_x))

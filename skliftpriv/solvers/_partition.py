@@ -1,0 +1,188 @@
+"""A partition of the posteriors into boxes, each with a linear lower bound of H."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ._boxes import (
+    BoolArray,
+    box_minimum,
+    branch_coordinate,
+    linear_bound,
+    tighten,
+)
+from ._lp import PolytopeLP
+from ._presolve import ReducedProblem
+from ._problem import FloatArray, IntArray
+
+_CHUNK = 2000
+_INNER = 0.4
+"""A split point keeps this share of the interval from either end."""
+
+
+class Partition:
+    """Boxes that cover the polytope, refined by splitting.
+
+    For prices pi, box N and any row multipliers y, weak duality gives
+
+        min_{v in P, v in N} c_N(v) - pi.v
+            >= const_N + support(y) + min_{v in N} (c_N - D'y - pi).v,
+
+    whose right-hand side is a sort. So bounds never rest on the tolerances of the LP
+    solver, and the multipliers of an earlier LP still bound a box at new prices.
+
+    Attributes
+    ----------
+    alive : ndarray of bool
+        Boxes that are neither split nor empty.
+    bound : ndarray of float
+        A valid lower bound of each alive box at the prices of the last call of
+        :meth:`refresh`.
+    n_nodes : int
+        Number of linear programs solved.
+    """
+
+    def __init__(self, reduced: ReducedProblem, lp: PolytopeLP, largest: FloatArray) -> None:
+        n, m = reduced.p.size, reduced.lo.size
+        self._reduced, self._lp = reduced, lp
+        self.size = 0
+        self.n_nodes = 0
+        self.lower, self.upper = np.zeros((0, n)), np.zeros((0, n))
+        self.tail = np.zeros((0, n), dtype=bool)
+        self.cost, self.constant = np.zeros((0, n)), np.zeros(0)
+        self._priced, self._base = np.zeros((0, n)), np.zeros(0)  # c_N - D'y, const + support
+        self._multipliers = np.zeros((0, m))
+        self.alive, self.bound = np.zeros(0, dtype=bool), np.zeros(0)
+        self._prices = np.zeros(n)
+        # At most one entry exceeds 1/2: one box per symbol that can, one for the rest.
+        tops = np.flatnonzero(largest > 0.5)
+        count = tops.size + 1
+        lower, upper = np.zeros((count, n)), np.tile(largest, (count, 1))
+        tail = np.ones((count, n), dtype=bool)
+        lower[np.arange(tops.size), tops] = 0.5
+        tail[np.arange(tops.size), tops] = False
+        upper[-1] = np.minimum(upper[-1], 0.5)
+        slots = self._new_slots(count)
+        points = np.tile(reduced.p, (count, 1))
+        self._write(slots, lower, upper, tail, np.zeros((count, m)), points)
+
+    def _new_slots(self, count: int) -> IntArray:
+        """Return ``count`` unused slots; arrays are doubled so that growth is amortised."""
+        index = np.arange(self.size, self.size + count)
+        self.size += count
+        if self.size <= self.alive.size:
+            return index
+        extra = max(self.size, 2 * self.alive.size) - self.alive.size
+        for name in ("lower", "upper", "tail", "cost", "constant", "_priced", "_base",
+                     "_multipliers", "alive", "bound"):  # fmt: skip
+            old = getattr(self, name)
+            new = np.zeros((extra, *old.shape[1:]), dtype=old.dtype)
+            setattr(self, name, np.concatenate([old, new]))
+        return index
+
+    def _write(
+        self,
+        index: IntArray,
+        lower: FloatArray,
+        upper: FloatArray,
+        tail: BoolArray,
+        multipliers: FloatArray,
+        points: FloatArray,
+    ) -> None:
+        """Fill slots with boxes; ``points`` says where their linear bounds should be tight."""
+        lower, upper = tighten(lower, upper)
+        self.alive[index] = (upper - lower).min(axis=1) >= -1e-12
+        lower = np.minimum(lower, upper)
+        self.lower[index], self.upper[index], self.tail[index] = lower, upper, tail
+        self.cost[index], self.constant[index] = linear_bound(lower, upper, tail, points)
+        self._set_multipliers(index, multipliers)
+        self.bound[index] = -np.inf
+
+    def _set_multipliers(self, index: IntArray, multipliers: FloatArray) -> None:
+        reduced = self._reduced
+        end = np.where(multipliers > 0, reduced.lo, reduced.hi)
+        multipliers = np.where(np.isfinite(end), multipliers, 0.0)
+        support = (multipliers * np.where(np.isfinite(end), end, 0.0)).sum(axis=1)
+        self._multipliers[index] = multipliers
+        self._priced[index] = self.cost[index] - multipliers @ reduced.directions
+        self._base[index] = self.constant[index] + support
+
+    def _recompute(self, index: IntArray) -> None:
+        """Bound boxes at the current prices by their stored multipliers."""
+        for start in range(0, index.size, _CHUNK):
+            part = index[start : start + _CHUNK]
+            minimum = box_minimum(
+                self._priced[part] - self._prices, self.lower[part], self.upper[part]
+            )
+            self.bound[part] = self._base[part] + minimum
+
+    def refresh(self, prices: FloatArray, threshold: float) -> IntArray:
+        """Move to new prices and return the alive boxes with a bound below ``threshold``.
+
+        Since sum v = 1, no bound drops by more than the largest rise of a price: boxes
+        that stay above the threshold by this rule are not looked at.
+        """
+        self.bound[: self.size] -= float((prices - self._prices).max())
+        self._prices = prices
+        alive = np.flatnonzero(self.alive[: self.size])
+        doubtful = alive[self.bound[alive] < threshold]
+        self._recompute(doubtful)
+        below = doubtful[self.bound[doubtful] < threshold]
+        return below[np.argsort(self.bound[below])]
+
+    def evaluate(self, box: int) -> FloatArray | None:
+        """Solve the LP of one box: sharpen its bound and return its minimiser, if any."""
+        self.n_nodes += 1
+        point = self._lp.minimise(self.cost[box] - self._prices, (self.lower[box], self.upper[box]))
+        if point is None:
+            self.alive[box] = False
+            return None
+        index = np.array([box])
+        self._set_multipliers(index, point.row_duals[None])
+        # As in _recompute, but sum v = 1 is priced by its dual: no sort.
+        cost = self._priced[box] - self._prices - point.sum_dual
+        minimum = (np.where(cost > 0, self.lower[box], self.upper[box]) * cost).sum()
+        self.bound[box] = max(self.bound[box], self._base[box] + point.sum_dual + minimum)
+        return point.v
+
+    def lowest(self) -> float:
+        """Return the smallest bound: no posterior has a smaller reduced cost."""
+        alive = self.alive[: self.size]
+        return float(self.bound[: self.size][alive].min(initial=np.inf))
+
+    def values(self, box: int, points: FloatArray) -> FloatArray:
+        """Return the linear lower bound of a box at points, infinite at points outside."""
+        inside = (points >= self.lower[box] - 1e-9) & (points <= self.upper[box] + 1e-9)
+        value = points @ self.cost[box] + self.constant[box]
+        return np.where(inside.all(axis=1) & self.alive[box], value, np.inf)
+
+    def split(self, boxes: IntArray, points: FloatArray) -> IntArray:
+        """Replace distinct boxes by two halves each, whose bounds are higher at the points.
+
+        Parameters
+        ----------
+        boxes : ndarray of shape (k,)
+            Boxes to split.
+        points : ndarray of shape (k, n)
+            A posterior of each box, where its bound is too low.
+
+        Returns
+        -------
+        halves : ndarray of shape (k, 2)
+            The new boxes; the first half reuses the slot of its parent.
+        """
+        lower, upper, tail = self.lower[boxes], self.upper[boxes], self.tail[boxes]
+        cuts = zip(lower, upper, tail, points, strict=True)
+        j = np.array([branch_coordinate(*cut) for cut in cuts])
+        k = np.arange(boxes.size)
+        low, high = lower[k, j], upper[k, j]
+        margin = _INNER * (high - low)
+        middle = np.clip(points[k, j], low + margin, high - margin)
+        tail[k, j] = False
+        lower, upper = np.repeat(lower, 2, axis=0), np.repeat(upper, 2, axis=0)
+        upper[2 * k, j] = lower[2 * k + 1, j] = middle
+        multipliers = np.repeat(self._multipliers[boxes], 2, axis=0)
+        halves = np.column_stack([boxes, self._new_slots(boxes.size)])
+        tail, points = np.repeat(tail, 2, axis=0), np.repeat(points, 2, axis=0)
+        self._write(halves.ravel(), lower, upper, tail, multipliers, points)
+        return halves

@@ -1,0 +1,94 @@
+"""What a running solver knows: the clock, the best bounds, and how to show them."""
+
+from __future__ import annotations
+
+import sys
+import time
+
+from ._problem import Status
+
+_ROUNDING = 1e-9
+"""Gaps in nats below this are floating point noise."""
+
+
+class Run:
+    """Keep the time budget and the best bounds of one solve.
+
+    Parameters
+    ----------
+    entropy_x : float
+        H(X) in nats, positive.
+    gap : float
+        Stop when the certified NMI gap is at most this.
+    time_limit : float or None
+        Seconds from the creation of this object.
+    verbose : bool
+        Print a progress line to stderr.
+    """
+
+    def __init__(
+        self, entropy_x: float, gap: float, time_limit: float | None, verbose: bool
+    ) -> None:
+        self.entropy_x = entropy_x
+        self.gap_nats = max(gap * entropy_x, _ROUNDING)
+        self.value = entropy_x  # releasing nothing: conditional entropy H(X)
+        self.bound = 0.0  # conditional entropy is never negative
+        self.n_columns = 0
+        self.n_nodes = 0
+        self.interrupted = False
+        self._start = time.perf_counter()
+        self._limit = float("inf") if time_limit is None else time_limit
+        self._verbose = verbose
+        self._last_line = 0.0
+
+    @property
+    def seconds(self) -> float:
+        """Wall time so far."""
+        return time.perf_counter() - self._start
+
+    @property
+    def out_of_time(self) -> bool:
+        """Whether the time budget is used up."""
+        return self.seconds >= self._limit
+
+    @property
+    def fraction_used(self) -> float:
+        """Share of the time budget that is used up; 0 without a budget."""
+        return self.seconds / self._limit if self._limit > 0 else 1.0
+
+    @property
+    def closed(self) -> bool:
+        """Whether the requested gap is reached."""
+        return self.value - self.bound <= self.gap_nats
+
+    @property
+    def finished(self) -> bool:
+        """Whether to stop, for either reason."""
+        return self.closed or self.out_of_time
+
+    def improve_bound(self, bound: float) -> None:
+        """Take note of a valid lower bound on the conditional entropy."""
+        self.bound = max(self.bound, bound)
+
+    def status(self, gap: float) -> Status:
+        """Name the reason for stopping, given the final NMI gap."""
+        if gap * self.entropy_x <= _ROUNDING:
+            return "optimal"
+        if gap * self.entropy_x <= self.gap_nats * (1 + 1e-6):
+            return "gap_reached"
+        return "interrupted" if self.interrupted else "time_limit"
+
+    def report(self, last: bool = False) -> None:
+        """Refresh the progress line, at most five times a second."""
+        now = self.seconds
+        if not self._verbose or (not last and now - self._last_line < 0.2):
+            return
+        self._last_line = now
+        nmi, upper = 1 - self.value / self.entropy_x, 1 - self.bound / self.entropy_x
+        print(
+            f"\r{now:8.1f} s  NMI {nmi:.6f}  upper bound {upper:.6f}  gap {upper - nmi:.2e}"
+            f"  columns {self.n_columns}  nodes {self.n_nodes}",
+            end="\n" if last else "",
+            file=sys.stderr,
+            flush=True,
+        )

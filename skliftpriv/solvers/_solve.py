@@ -1,0 +1,133 @@
+"""The one entry point: reduce the problem, choose a method, check the answer."""
+
+from __future__ import annotations
+
+from math import comb
+
+import numpy as np
+
+from ..exceptions import InvalidParameterError, SkliftprivError
+from ._columns import solve_columns
+from ._finish import finish
+from ._pairs import solve_pairs
+from ._presolve import ReducedProblem, expand, reduce_problem
+from ._problem import FloatArray, PosteriorProblem, PosteriorSolution, entropy
+from ._run import Run
+from ._vertices import solve_vertices
+
+_METHODS = ("auto", "columns", "vertices")
+_FEW_SUPPORTS = 13_000
+"""About 17 symbols and 5 ranges: some 3,000 vertices, found in 0.05 s."""
+
+
+def solve(
+    problem: PosteriorProblem,
+    *,
+    method: str = "auto",
+    gap: float = 1e-6,
+    time_limit: float | None = None,
+    verbose: bool = False,
+    random_state: int = 0,
+) -> PosteriorSolution:
+    """Find posteriors that keep the most information, and certify how good they are.
+
+    Parameters
+    ----------
+    problem : PosteriorProblem
+        Distribution of X and privacy rows.
+    method : {"auto", "columns", "vertices"}, default="auto"
+        ``"vertices"`` enumerates all vertices with cddlib (optional, GPL): small problems
+        only, and neither ``gap`` nor ``time_limit`` can stop it. ``"columns"`` generates
+        posteriors as needed. ``"auto"`` prices all pairs exactly if the rows amount to one
+        range (binary S), enumerates vertices where they are few, and else generates columns;
+        it does without cddlib where that is missing.
+    gap : float, default=1e-6
+        Stop when the NMI is certified to be within this of the optimum.
+    time_limit : float, optional
+        Stop after about this many seconds with the best found and an honest bound.
+    verbose : bool, default=False
+        Show a progress line on stderr.
+    random_state : int, default=0
+        Seed of the heuristic search; the optimum does not depend on it.
+
+    Returns
+    -------
+    PosteriorSolution
+
+    Notes
+    -----
+    A keyboard interrupt ends the run with status ``"interrupted"`` and the best solution
+    so far.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skliftpriv.solvers import PosteriorProblem, solve
+    >>> lift = np.array([[1.5, 0.5], [0.5, 1.5]])
+    >>> rows = np.vstack([lift - np.exp(0.2), np.exp(-0.2) - lift])
+    >>> solution = solve(PosteriorProblem([0.5, 0.5], rows))
+    >>> solution.status, round(solution.nmi, 4)
+    ('optimal', 0.097)
+    """
+    if method not in _METHODS:
+        raise InvalidParameterError(f"method must be one of {_METHODS}, got {method!r}.")
+    if not gap >= 0:
+        raise InvalidParameterError(f"gap must be non-negative, got {gap!r}.")
+    if time_limit is not None and not time_limit > 0:
+        raise InvalidParameterError(f"time_limit must be positive or None, got {time_limit!r}.")
+    run = Run(problem.entropy, gap, time_limit, verbose)
+    reduced = reduce_problem(problem)
+    posteriors, weights = _dispatch(reduced, run, method, random_state)
+    posteriors, weights = finish(problem, *expand(reduced, posteriors, weights))
+    return _solution(problem, run, posteriors, weights)
+
+
+def _dispatch(
+    reduced: ReducedProblem, run: Run, method: str, random_state: int
+) -> tuple[FloatArray, FloatArray]:
+    if reduced.p.size == 1:  # the rows tell no symbols apart: release everything
+        run.value = 0.0
+        return np.ones((1, 1)), np.ones(1)
+    if method == "vertices":
+        return solve_vertices(reduced, run)
+    if method == "auto" and len(reduced.directions) == 1:
+        return solve_pairs(reduced, run)
+    if method == "auto" and _few_vertices(reduced):
+        try:
+            return solve_vertices(reduced, run)
+        except SkliftprivError:
+            # cddlib is missing, or its rounding broke down; columns find the same optimum.
+            pass
+    return solve_columns(reduced, run, random_state)
+
+
+def _few_vertices(reduced: ReducedProblem) -> bool:
+    """Tell whether enumeration surely takes a fraction of a second.
+
+    A vertex has at most one nonzero symbol more than there are ranges, so the number of supports
+    bounds the number of vertices up to a moderate factor.
+    """
+    n = reduced.p.size
+    return comb(n, min(len(reduced.directions) + 1, n // 2)) <= _FEW_SUPPORTS
+
+
+def _solution(
+    problem: PosteriorProblem, run: Run, posteriors: FloatArray, weights: FloatArray
+) -> PosteriorSolution:
+    """Evaluate the final posteriors independently of the method that found them."""
+    h_x = problem.entropy
+    run.value = float(weights @ entropy(posteriors))
+    nmi = 1.0 if h_x == 0 else min(1.0, max(0.0, 1.0 - run.value / h_x))
+    upper = 1.0 if h_x == 0 else min(1.0, max(nmi, 1.0 - run.bound / h_x))
+    run.report(last=True)
+    return PosteriorSolution(
+        posteriors=posteriors,
+        weights=weights,
+        p_x=problem.p_x,
+        nmi=nmi,
+        upper_bound=upper,
+        status=run.status(upper - nmi),
+        seconds=run.seconds,
+        n_columns=run.n_columns,
+        n_nodes=run.n_nodes,
+    )

@@ -1,0 +1,161 @@
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from skliftpriv import ALIP, LDP, LIP, JointDistribution, L1Lift, mechanisms
+from skliftpriv.certificate import certify
+from skliftpriv.datasets import load_adult, make_joint
+from skliftpriv.exceptions import UnsupportedNotionError
+
+REFERENCE = json.loads((Path(__file__).parents[1] / "data" / "aorr_17x5.json").read_text())["aorr"]
+
+
+def budget(eps, lam=0.5):
+    return ALIP(lam * eps, (1 - lam) * eps)
+
+
+def certified(result):
+    """Whether exact arithmetic accepts what is sampled."""
+    return certify(result.joint.masses, result.certified.weights, result.notion).all()
+
+
+@pytest.mark.parametrize("case", REFERENCE, ids=lambda c: f"{c['seed']}-{c['eps']}-{c['lam']}")
+def test_reference_values(case):
+    joint = make_joint(case["S"], case["X"], random_state=case["seed"])
+    result = mechanisms.optimal_random_response(joint, budget(case["eps"], case["lam"]))
+    assert result.nmi == pytest.approx(case["nmi"], abs=1e-7)
+    assert result.nmi <= result.upper_bound
+    assert certified(result)
+
+
+@pytest.mark.parametrize(("eps", "mean"), [(1.0, 0.851), (2.0, 0.935)])
+def test_mean_nmi_of_uniform_17_x_5_joints(eps, mean):
+    # Zarrabian et al. (2023), figure 4: 0.94 at eps = 2.
+    values = [
+        mechanisms.optimal_random_response(make_joint(5, 17, random_state=seed), budget(eps)).nmi
+        for seed in range(100)
+    ]
+    assert np.mean(values) == pytest.approx(mean, abs=0.002)
+
+
+def test_reduced_ldp_formulation_equals_theorem_2():
+    # Lopuhaa-Zwakenberg et al. (2020), Theorem 2, enumerates 41,065 vertices for this joint.
+    joint = make_joint(2, 5, random_state=0)
+    result = mechanisms.optimal_random_response(joint, LDP(0.5))
+    assert result.report.mutual_information == pytest.approx(1.20983, abs=5e-6)
+    assert result.n_columns < 100
+
+
+@pytest.mark.parametrize("notion", [LIP(0.4), ALIP(0.7, 0.3), LDP(0.8)], ids=str)
+def test_columns_equal_vertices(notion):
+    for seed in range(12):
+        shape = [(3, 6), (4, 9), (5, 12)][seed % 3]
+        joint = make_joint(*shape, kind=("uniform", "dirichlet")[seed % 2], random_state=seed)
+        columns = mechanisms.optimal_random_response(joint, notion, method="columns", gap=5e-8)
+        vertices = mechanisms.optimal_random_response(joint, notion, method="vertices")
+        assert columns.nmi == pytest.approx(vertices.nmi, abs=1e-7)
+        assert certified(columns)
+        assert certified(vertices)
+
+
+@pytest.mark.parametrize("notion", [LIP(0.5), ALIP(0.65, 0.35), LDP(1.0)], ids=str)
+def test_subset_response_lies_between_subset_merging_and_the_optimum(notion):
+    for seed in range(20):
+        joint = make_joint(5, 15, random_state=seed)
+        merged = mechanisms.subset_merging(joint, notion)
+        subset = mechanisms.subset_random_response(joint, notion)
+        best = mechanisms.optimal_random_response(joint, notion)
+        assert merged.nmi - 1e-9 <= subset.nmi <= best.upper_bound + 1e-9
+        assert subset.nmi <= subset.upper_bound + 1e-12
+        assert certified(subset)
+
+
+def test_subset_response_falls_back_to_subset_merging():
+    # Symbol 1 is the only high-risk one, so its polytope {e_1} is empty within the budget.
+    joint = JointDistribution.from_counts([[40, 9, 51], [40, 1, 49]])
+    notion = LIP(0.3)
+    result = mechanisms.subset_random_response(joint, notion)
+    assert result.status == "subset merging"
+    assert result.report.satisfied
+    assert result.nmi == mechanisms.subset_merging(joint, notion).nmi
+
+
+def test_infeasible_subsets_are_joined_first_with_waiting_and_then_with_done_ones():
+    from skliftpriv.mechanisms._subset_response import feasible_subsets
+
+    groups = [np.array([i]) for i in range(4)]
+    joined = feasible_subsets(groups, lambda group: group.sum() >= 3)
+    assert [sorted(group.tolist()) for group in joined] == [[0, 1, 2], [3]]
+    joined = feasible_subsets(groups[::-1], lambda group: group.sum() >= 3)
+    assert [sorted(group.tolist()) for group in joined] == [[3], [0, 1, 2]]
+
+
+DEGENERATE = {
+    "independent": JointDistribution(np.outer([0.3, 0.7], [0.2, 0.3, 0.5])),
+    "function of x": JointDistribution.from_counts([[3, 0, 2, 0], [0, 4, 0, 1]]),
+    "zero cells": JointDistribution.from_counts([[3, 0, 2], [0, 4, 5], [1, 1, 0]]),
+    "one symbol": JointDistribution.from_counts([[3], [4]]),
+    "fewer useful than sensitive": make_joint(6, 3, random_state=0),
+    "equal lifts": JointDistribution.from_counts([[2, 4, 6, 1], [1, 2, 3, 5]]),
+}
+
+
+@pytest.mark.parametrize("name", DEGENERATE)
+@pytest.mark.parametrize(
+    "notion", [LIP(1e-9), LIP(0.5), LIP(50.0), ALIP(0.01, 2.0), LDP(1e-6), LDP(1.0)], ids=str
+)
+def test_degenerate_inputs(name, notion):
+    joint = DEGENERATE[name]
+    for mechanism in (mechanisms.optimal_random_response, mechanisms.subset_random_response):
+        result = mechanism(joint, notion)
+        assert certified(result)
+        assert result.report.satisfied
+        assert 0 <= result.nmi <= result.upper_bound + 1e-12 <= 1 + 1e-12
+        if name in ("independent", "one symbol"):
+            assert result.nmi == pytest.approx(1.0, abs=1e-9)
+
+
+def test_identity_is_optimal_for_a_large_budget():
+    result = mechanisms.optimal_random_response(make_joint(4, 9, random_state=0), LIP(20.0))
+    assert result.nmi == 1.0
+    assert (result.channel.matrix == np.eye(9)).all()
+
+
+def test_time_limit_gives_a_private_mechanism_and_an_honest_gap():
+    joint = make_joint(10, 80, random_state=0)
+    result = mechanisms.optimal_random_response(joint, budget(1.0), time_limit=0.5)
+    assert result.status == "time_limit"
+    assert certified(result)
+    assert 0 < result.gap < 1
+    longer = mechanisms.optimal_random_response(joint, budget(1.0), time_limit=3.0)
+    assert longer.nmi <= result.upper_bound
+    assert longer.upper_bound <= result.upper_bound + 1e-12
+
+
+def test_outputs_are_named_after_their_main_symbols():
+    joint = JointDistribution.from_frame(load_adult(), "relationship", "occupation")
+    outputs = mechanisms.optimal_random_response(joint, LIP(0.5)).channel.outputs
+    assert len(set(outputs)) == len(outputs)
+    assert "Sales" in outputs
+    assert all(y in joint.useful_labels or (y[0] == "{" and "%" in y) for y in outputs)
+    again = mechanisms.optimal_random_response(joint, LIP(0.5)).channel.outputs
+    assert outputs == again
+
+
+def test_averaged_notions_are_refused():
+    with pytest.raises(UnsupportedNotionError, match="use LIP, ALIP or LDP"):
+        mechanisms.optimal_random_response(make_joint(2, 3, random_state=0), L1Lift(1.0, 1.0))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("eps", [1.0, 2.0])
+def test_200_x_15_beats_subset_random_response(eps):
+    # Zarrabian et al. (2023), figure 10.
+    joint = make_joint(15, 200, random_state=0)
+    best = mechanisms.optimal_random_response(joint, budget(eps), time_limit=12.0)
+    subset = mechanisms.subset_random_response(joint, budget(eps), time_limit=60.0)
+    assert best.nmi > subset.nmi + 0.02
+    assert certified(best)
+    assert certified(subset)

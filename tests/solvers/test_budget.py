@@ -1,0 +1,86 @@
+"""Stopping early: by gap, by time, by keyboard; and what is shown meanwhile."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from skliftpriv.solvers import _certify, _search, solve
+
+from .problems import alip_problem, assert_sound, random_joint
+
+
+def test_requested_gap_is_met_and_not_overstated() -> None:
+    problem = alip_problem(random_joint(5, 12), 1.0)
+    rough = solve(problem, method="columns", gap=0.02)
+    exact = solve(problem, method="columns")
+    assert rough.gap <= 0.02
+    assert rough.n_nodes < exact.n_nodes
+    assert rough.upper_bound >= exact.nmi - 1e-9
+    assert_sound(problem, rough)
+
+
+@pytest.mark.parametrize("limit", [1e-6, 0.05, 0.5])
+def test_time_limit_gives_sound_solution_and_honest_bound(limit: float) -> None:
+    problem = alip_problem(random_joint(10, 60), 2.0)
+    solution = solve(problem, method="columns", time_limit=limit)
+    assert_sound(problem, solution)
+    assert solution.seconds < limit + 1.0
+    assert solution.upper_bound >= 0.930434
+    assert solution.status == "time_limit"
+
+
+def test_no_time_for_a_bound_means_upper_bound_one() -> None:
+    problem = alip_problem(random_joint(10, 60), 2.0)
+    assert solve(problem, method="columns", time_limit=1e-6).upper_bound == 1.0
+
+
+@pytest.mark.parametrize("after", [1, 20, 100])
+@pytest.mark.parametrize("where", ["search", "certify"])
+def test_keyboard_interrupt_returns_the_best_so_far(monkeypatch, after: int, where: str) -> None:
+    calls = {"left": after}
+    module = _search if where == "search" else _certify
+    original = module.descend
+
+    def interrupting(*args):
+        calls["left"] -= 1
+        if calls["left"] == 0:
+            raise KeyboardInterrupt
+        return original(*args)
+
+    monkeypatch.setattr(module, "descend", interrupting)
+    problem = alip_problem(random_joint(10, 40), 2.0)
+    solution = solve(problem, method="columns")
+    assert_sound(problem, solution)
+    assert solution.status == "interrupted"
+    assert solution.upper_bound >= solve(problem, method="columns", gap=1e-3).nmi
+
+
+def test_interrupt_of_pair_pricing(monkeypatch) -> None:
+    from skliftpriv.solvers import _pairs
+
+    def interrupting(*args):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(_pairs, "_price", interrupting)
+    problem = alip_problem(random_joint(2, 40), 1.0)
+    solution = solve(problem)
+    assert_sound(problem, solution)
+    assert solution.status == "interrupted"
+    assert solution.upper_bound == 1.0
+
+
+def test_progress_line_is_shown_only_on_request(capsys) -> None:
+    problem = alip_problem(random_joint(3, 6), 1.0)
+    solve(problem, method="columns")
+    assert capsys.readouterr().err == ""
+    solve(problem, method="columns", verbose=True)
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert "upper bound" in shown.err
+
+
+def test_same_seed_same_solution() -> None:
+    problem = alip_problem(random_joint(4, 10), 1.0)
+    first, second = (solve(problem, method="columns", random_state=3) for _ in range(2))
+    np.testing.assert_array_equal(first.posteriors, second.posteriors)
