@@ -8,9 +8,11 @@ from .estimators import (
     GRRSanitizer,
     ORRSanitizer,
     OUESanitizer,
+    SRLIPSanitizer,
     SRRSanitizer,
     SubsetMergingSanitizer,
     WatchdogSanitizer,
+    joint_leakage,
 )
 from .notions import ALIP, LDP, LIP, AlphaLift, Chi2Lift, L1Lift
 
@@ -29,11 +31,13 @@ __all__ = [
     "LIP",
     "ORRSanitizer",
     "OUESanitizer",
+    "SRLIPSanitizer",
     "SRRSanitizer",
     "SubsetMergingSanitizer",
     "WatchdogSanitizer",
     "__version__",
     "datasets",
+    "joint_leakage",
     "measures",
     "mechanisms",
 ]

@@ -8,7 +8,7 @@ they meet it. The integers that pass are the ones that are sampled.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
@@ -21,7 +21,15 @@ from ._arrays import FloatArray, Label
 from .channel import Channel
 from .notions import Notion
 
-__all__ = ["TOTAL", "CertifiedChannel", "certify", "exact_integers", "quantize", "release"]
+__all__ = [
+    "TOTAL",
+    "CertifiedChannel",
+    "certify",
+    "exact_integers",
+    "quantize",
+    "release",
+    "release_checked",
+]
 
 #: Every row of integer weights sums to this; 62 bits leave room for sums in 64-bit integers.
 TOTAL_BITS = 62
@@ -29,6 +37,8 @@ TOTAL = 2**TOTAL_BITS
 
 #: Sparse integer weights, rows inputs, columns outputs.
 Weights: TypeAlias = csr_array
+#: Tells which outputs of integer weights keep a promise.
+Check: TypeAlias = Callable[[Weights], NDArray[np.bool_]]
 
 
 @dataclass(frozen=True)
@@ -164,13 +174,42 @@ def release(
     -------
     CertifiedChannel
     """
+    return release_checked(
+        channel,
+        masses.sum(axis=0) / masses.sum(),
+        lambda weights: certify(masses, weights, notion),
+        enforce=enforce,
+    )
+
+
+def release_checked(
+    channel: Channel, p_x: FloatArray, check: Check, *, enforce: bool = True
+) -> CertifiedChannel:
+    """Turn a channel into integers that pass a check of their own.
+
+    Parameters
+    ----------
+    channel : Channel
+        What a mechanism built.
+    p_x : ndarray of shape (n_inputs,)
+        Distribution of the input.
+    check : callable
+        Tells for integer weights, without rounding, which outputs keep the promise. More of a
+        constant channel mixed in must never make it worse, and a constant channel must pass.
+    enforce : bool, default=True
+        Mix in a constant channel until the check passes. If False, only judge.
+
+    Returns
+    -------
+    CertifiedChannel
+    """
     weights = quantize(channel)
     used = np.unique(weights.indices)
     weights = weights[:, used]
-    met = certify(masses, weights, notion)
+    met = check(weights)
     mixed = 0.0
     if enforce and not met.all():
-        weights, mixed = _mixed_until_met(masses, weights, notion)
+        weights, mixed = _mixed_until_met(weights, p_x, check)
         met = np.ones_like(met)
     outputs = [channel.outputs[y] for y in used]
     return CertifiedChannel(
@@ -182,19 +221,18 @@ def release(
     )
 
 
-def _mixed_until_met(masses: FloatArray, weights: Weights, notion: Notion) -> tuple[Weights, float]:
-    """Mix in the smallest power of two of a constant channel with which the notion is met.
+def _mixed_until_met(weights: Weights, p_x: FloatArray, check: Check) -> tuple[Weights, float]:
+    """Mix in the smallest power of two of a constant channel with which the check passes.
 
     Mixing with share d moves each lift l to (1 - d) l + d, so more is always safer, and a share
     of 1 leaves lifts of exactly 1.
     """
-    p_x = masses.sum(axis=0) / masses.sum()
     enough, too_little = 0, TOTAL_BITS - 9
     best = _mixed(weights, p_x, enough)
     while too_little - enough > 1:
         shift = (enough + too_little) // 2
         candidate = _mixed(weights, p_x, shift)
-        if certify(masses, candidate, notion).all():
+        if check(candidate).all():
             enough, best = shift, candidate
         else:
             too_little = shift

@@ -187,6 +187,11 @@ def set_label(members: Iterable[Label]) -> str:
     return "{" + ", ".join(symbol_text(label) for label in members) + "}"
 
 
+def as_parts(label: Label) -> tuple[Label, ...]:
+    """Return the values of a symbol of several columns, or the only value of a plain one."""
+    return label if isinstance(label, tuple) else (label,)
+
+
 def symbol_text(label: Label) -> str:
     """Write one symbol as text: tuples of several columns as ``a & b``, None as ``missing``."""
     if label is None:

@@ -70,14 +70,20 @@ def estimate_frequencies(
     FrequencyEstimate
     """
     observed = as_nonnegative(counts, "The counts of outputs", ndim=1)
+    start = as_nonnegative(prior, "The prior", ndim=1)
+    if (start.size, observed.size) != channel.sparse.shape:
+        raise InvalidParameterError(
+            f"There are {observed.size} counts and {start.size} prior probabilities for a channel "
+            f"with {len(channel.outputs)} outputs and {len(channel.inputs)} inputs."
+        )
     n_rows = observed.sum()
     if n_rows == 0:
         raise InvalidParameterError("There are no released rows to estimate frequencies from.")
     shares = observed / n_rows
     if method == "least_squares":
-        estimate = _least_squares(shares, channel, prior)
+        estimate = _least_squares(shares, channel, start)
     elif method == "ibu":
-        estimate = _iterative_bayesian_update(shares, channel, prior)
+        estimate = _iterative_bayesian_update(shares, channel, start)
     else:
         raise InvalidParameterError(f'method must be "least_squares" or "ibu", not {method!r}.')
     error = _standard_error(channel, channel.p_y(estimate), float(n_rows))
@@ -117,12 +123,12 @@ def _standard_error(channel: Channel, p_y: FloatArray, n_rows: float) -> FloatAr
 
 
 def estimate_unary_frequencies(
-    ones: FloatArray, n_rows: int, symbols: tuple[Label, ...], noise: float
+    ones: FloatArray, n_rows: int, symbols: tuple[Label, ...], noise: float, prior: FloatArray
 ) -> FrequencyEstimate:
     """Estimate P_X from the number of 1-bits of each symbol under unary encoding.
 
-    The estimate (share - noise) / (1/2 - noise) is unbiased (Wang et al. 2017); negative values
-    are set to 0 and the rest is scaled to sum to 1.
+    The estimate (share - noise) / (1/2 - noise) is unbiased (Wang et al. 2017). It is moved to
+    the nearest distribution: least squares on the simplex.
 
     Parameters
     ----------
@@ -134,11 +140,31 @@ def estimate_unary_frequencies(
         The useful symbols.
     noise : float
         Probability of a 1-bit for a symbol that is not the true one.
+    prior : ndarray of shape (n_symbols,)
+        P_X as known at fit: the answer if the bits are pure noise.
     """
+    bits = as_nonnegative(ones, "The numbers of 1-bits", ndim=1)
+    if bits.size != len(symbols) or (bits > n_rows).any():
+        raise InvalidParameterError(
+            f"There must be a number of 1-bits, at most {n_rows}, for each of the {len(symbols)} "
+            "symbols."
+        )
     if n_rows == 0:
         raise InvalidParameterError("There are no released rows to estimate frequencies from.")
-    share = np.asarray(ones, dtype=float) / n_rows
-    raw = (share - noise) / (0.5 - noise)
-    error = np.sqrt(share * (1 - share) / n_rows) / (0.5 - noise)
-    clipped = np.maximum(raw, 0.0)
-    return FrequencyEstimate(symbols, clipped / clipped.sum(), error, int(n_rows))
+    signal = 0.5 - noise
+    if signal <= 0:
+        unknown = np.full(len(symbols), np.inf)
+        return FrequencyEstimate(symbols, np.array(prior, dtype=float), unknown, int(n_rows))
+    share = bits / n_rows
+    estimate = _nearest_distribution((share - noise) / signal)
+    # The share that is expected, not the one seen, which is 0 for a rare symbol without noise.
+    expected = noise + signal * estimate
+    error = np.sqrt(expected * (1 - expected) / n_rows) / signal
+    return FrequencyEstimate(symbols, estimate, error, int(n_rows))
+
+
+def _nearest_distribution(values: FloatArray) -> FloatArray:
+    """Project onto the simplex: subtract one number from all, and cut off at 0."""
+    falling = np.sort(values)[::-1]
+    excess = (falling.cumsum() - 1) / np.arange(1, values.size + 1)
+    return np.maximum(values - excess[falling > excess][-1], 0.0)

@@ -99,6 +99,7 @@ TITLES = {
 }
 
 _SIDE_TITLES = {
+    "srlip": "SRLIP level",
     "l1_lift": "l1-lift level",
     "l1_lift_inverse": "l1-lift-inverse level",
     "chi2_lift": "chi2-lift level",

@@ -4,6 +4,7 @@ from ._base import LiftSanitizer
 from ._guarantee import Guarantee
 from ._optimal import ORRSanitizer, SRRSanitizer
 from ._protocols import ConditionalReporting, GRRSanitizer, OUESanitizer
+from ._side_channel import SRLIPSanitizer, joint_leakage
 from ._watchdog import SubsetMergingSanitizer, WatchdogSanitizer
 
 __all__ = [
@@ -13,7 +14,9 @@ __all__ = [
     "LiftSanitizer",
     "ORRSanitizer",
     "OUESanitizer",
+    "SRLIPSanitizer",
     "SRRSanitizer",
     "SubsetMergingSanitizer",
     "WatchdogSanitizer",
+    "joint_leakage",
 ]

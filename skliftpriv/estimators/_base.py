@@ -20,7 +20,6 @@ from ..exceptions import (
     UnprotectedColumnsWarning,
 )
 from ..frames import ColumnKey, ContingencyTable, SymbolEncoder, Table, as_columns
-from ..mechanisms import MechanismResult
 from ..notions import Notion
 from ..sampling import RandomState
 from ._guarantee import Guarantee
@@ -195,7 +194,7 @@ class LiftSanitizer(TransformerMixin, BaseEstimator, ABC):
         counts: ContingencyTable,
         layout: Layout,
         joint: JointDistribution,
-        result: MechanismResult,
+        result: Any,
     ) -> dict[str, Any]:
         """Fitted attributes, public and private."""
         report = result.report
@@ -283,7 +282,7 @@ class LiftSanitizer(TransformerMixin, BaseEstimator, ABC):
             the distribution seen at ``fit``.
         """
         check_is_fitted(self)
-        found = self._releaser.frequencies(Table(Y), self.output, method)
+        found = self._releaser.frequencies(Table(Y, what="Y"), self.output, method)
         return pd.DataFrame(
             {"estimate": found.estimate, "standard_error": found.standard_error},
             index=pd.Index(found.symbols, name="value", tupleize_cols=False),

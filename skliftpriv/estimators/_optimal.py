@@ -18,17 +18,20 @@ from ._parameters import COMMON, POLYHEDRAL, POSITIVE, Interval, StrOptions
 __all__ = ["ORRSanitizer", "SRRSanitizer"]
 
 
+#: Domains of the parameters of the solver.
+SOLVER: dict[str, Any] = {
+    "method": [StrOptions({"auto", "columns", "vertices"})],
+    "gap": [Interval(Real, 0, None, closed="left")],
+    "time_limit": [POSITIVE, None],
+    "verbose": ["verbose"],
+}
+
+
 class _OptimizingSanitizer(LiftSanitizer):
     """Shared by the two: the parameters of the solver, and the certificate of the optimum."""
 
     _supported_notions: ClassVar[Sequence[str]] = POLYHEDRAL
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **COMMON,
-        "method": [StrOptions({"auto", "columns", "vertices"})],
-        "gap": [Interval(Real, 0, None, closed="left")],
-        "time_limit": [POSITIVE, None],
-        "verbose": ["verbose"],
-    }
+    _parameter_constraints: ClassVar[dict[str, Any]] = {**COMMON, **SOLVER}
 
     def __init__(
         self,

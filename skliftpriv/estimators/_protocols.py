@@ -183,7 +183,8 @@ class ConditionalReporting(_ProtocolSanitizer):
     """Release the true value if a masked S comes out right, else a value that goes with the mask.
 
     Unlike the other sanitisers it sees S at ``transform`` too, and so hides S rather than X
-    (Lopuhaa-Zwakenberg, Tong and Skoric 2020, Algorithm 1).
+    (Lopuhaa-Zwakenberg, Tong and Skoric 2020, Algorithm 1). Frequencies estimated from what it
+    released rest on P(S|X) being the one seen at ``fit``.
 
     Parameters
     ----------
@@ -231,7 +232,8 @@ class ConditionalReporting(_ProtocolSanitizer):
         X : table of the same kind and columns as at ``fit``
             The sensitive column must be among them, unless ``sensitive_features`` is given.
         sensitive_features : array-like of shape (n_rows,), optional
-            The sensitive values, if they were passed on their own at ``fit``.
+            The sensitive values, if they were passed on their own at ``fit`` or are missing from
+            X; they go before a column of X.
 
         Returns
         -------

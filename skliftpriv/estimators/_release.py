@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from numbers import Real
 from typing import Any
@@ -13,7 +13,7 @@ from scipy.sparse.csgraph import min_weight_full_bipartite_matching
 
 from .._arrays import FloatArray, Label
 from ..certificate import Weights, quantize
-from ..channel import Channel, distinct, group_label, symbol_text
+from ..channel import Channel, as_parts, distinct, group_label, symbol_text
 from ..exceptions import InvalidParameterError
 from ..frames import LabelColumn, SymbolEncoder, Table, sort_symbols
 from ..frequencies import FrequencyEstimate, estimate_frequencies
@@ -36,9 +36,20 @@ class Releaser:
         Distribution of X.
     layout : Layout
         Which columns are useful.
+    one_column : bool, default=False
+        Whether a label of several useful columns is one column rather than one for each.
     """
 
-    def __init__(self, weights: Weights, channel: Channel, p_x: FloatArray, layout: Layout) -> None:
+    def __init__(
+        self,
+        weights: Weights,
+        channel: Channel,
+        p_x: FloatArray,
+        layout: Layout,
+        *,
+        one_column: bool = False,
+    ) -> None:
+        self._one_column = one_column or len(layout.useful) == 1
         self._channel = channel
         self._p_x = p_x
         self._layout = layout
@@ -64,9 +75,9 @@ class Releaser:
     def names(self, layout: Layout, output: str, rest: Sequence[int]) -> list[str]:
         """Names of the released columns."""
         useful = layout.useful_names
-        if output == "label":
+        if output == "label" and not self._one_column:
             released = useful
-        elif output == "code":
+        elif output in ("label", "code"):
             released = ["_".join(useful)]
         else:
             stem = "_".join(useful)
@@ -100,25 +111,35 @@ class Releaser:
             )
         names = self.names(self._layout, output, ())
         columns = table.pick(names, "released column")
-        if output == "code":
-            known: list[Label] = list(range(len(self._channel.outputs)))
-        else:
-            known = [row if len(row) > 1 else row[0] for row in self._released_rows(table)]
-        codes, unknown = SymbolEncoder(known).codes(columns)
-        if unknown:
-            raise InvalidParameterError(
-                f"{', '.join(names)}: {unknown[0]!r} is no output of this sanitiser."
-            )
-        return codes
+        strange: list[Label] = []
+        for known in self._readings(table, output):
+            codes, unknown = SymbolEncoder(known).codes(columns)
+            if not unknown:
+                return codes
+            strange = strange or unknown
+        raise InvalidParameterError(
+            f"{', '.join(names)}: {strange[0]!r} is no output of this sanitiser."
+        )
 
-    def _released_rows(self, table: Table) -> list[tuple[Label, ...]]:
-        """Return what each output reads like in a table of this kind, column by column."""
-        if table.numeric and self._numbers is not None:
-            return [
+    def _readings(self, table: Table, output: str) -> Iterator[list[Label]]:
+        """List what each output may read like in a table, the likeliest way first.
+
+        Released columns may have been turned into another kind of table since: a file has
+        numbers where the frame had text, and ``set_output`` makes frames of arrays.
+        """
+        if output == "code":
+            yield list(range(len(self._channel.outputs)))
+            return
+        framed = table.frame is not None
+        readings = [self._label_rows(as_text=framed), self._label_rows(as_text=not framed)]
+        if self._numbers is not None:
+            numbers = [
                 tuple(None if part != part else part for part in row)
                 for row in self._numbers.tolist()
             ]
-        return self._label_rows(as_text=table.frame is not None)
+            readings.insert(0 if table.numeric else 1, numbers)
+        for rows in readings:
+            yield [row if len(row) > 1 else row[0] for row in rows]
 
     def _label_columns(self, table: Table, codes: np.ndarray) -> list[Any]:
         if table.numeric and self._numbers is not None:
@@ -141,8 +162,8 @@ class Releaser:
 
     def _label_row(self, y: int) -> tuple[Label, ...]:
         output = self._channel.outputs[y]
-        if len(self._layout.useful) == 1:
-            return (output,)
+        if self._one_column:
+            return (symbol_text(output) if isinstance(output, tuple) else output,)
         if isinstance(output, tuple):
             return output
         columns = self._by_output
@@ -161,13 +182,17 @@ class Releaser:
         An array of numbers has no room for names such as "{1, 2}", so an output is represented
         by one of its symbols: the papers' super-symbols.
         """
-        rows = [
-            symbol if isinstance(symbol, tuple) else (symbol,) for symbol in self._channel.inputs
-        ]
+        rows = [as_parts(symbol) for symbol in self._channel.inputs]
         if not all(part is None or isinstance(part, Real) for row in rows for part in row):
             return None
+        if self._one_column and len(rows[0]) > 1:
+            return None
         joint = csr_array(diags_array(self._p_x) @ self._channel.sparse)
-        outputs, inputs = min_weight_full_bipartite_matching(joint.T.tocsr(), maximize=True)
+        try:
+            outputs, inputs = min_weight_full_bipartite_matching(joint.T.tocsr(), maximize=True)
+        except ValueError:
+            # More outputs than symbols: not every output can have a symbol of its own.
+            return None
         chosen = [rows[x] for x in inputs[np.argsort(outputs)]]
         return np.array([[np.nan if part is None else part for part in row] for row in chosen])
 

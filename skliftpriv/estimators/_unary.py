@@ -18,6 +18,9 @@ from ._layout import Layout
 
 __all__ = ["UnaryReleaser"]
 
+# A table of bits takes a byte each; what is needed to draw them takes more, so not all at once.
+_ROWS_AT_ONCE = 1 << 14
+
 
 class UnaryReleaser:
     """Samples a bit per symbol and writes the bits as columns.
@@ -45,9 +48,14 @@ class UnaryReleaser:
         unseen = codes < 0
         codes = codes.copy()
         codes[unseen] = self._anyone.sample(np.zeros(unseen.sum(), dtype=np.intp), source)
-        own = np.zeros((codes.size, len(self._symbols)), dtype=np.intp)
-        own[np.arange(codes.size), codes] = 1
-        return self._bit.sample(own.ravel(), source).reshape(own.shape)
+        bits = np.empty((codes.size, len(self._symbols)), dtype=np.int8)
+        for start in range(0, codes.size, _ROWS_AT_ONCE):
+            part = codes[start : start + _ROWS_AT_ONCE]
+            own = np.equal.outer(part, np.arange(len(self._symbols)))
+            bits[start : start + _ROWS_AT_ONCE] = self._bit.sample(own.ravel(), source).reshape(
+                own.shape
+            )
+        return bits
 
     def names(self, layout: Layout, output: str, rest: Sequence[int]) -> list[str]:
         """Names of the released columns."""
@@ -97,7 +105,11 @@ class UnaryReleaser:
             raise InvalidParameterError(
                 f'Unary encoding has method="least_squares" only, not {method!r}.'
             )
-        columns = table.pick(self.names(self._layout, output, ()), "released column")
-        ones = np.array([np.asarray(column).sum() for column in columns])
+        names = self.names(self._layout, output, ())
+        columns = [np.asarray(column) for column in table.pick(names, "released column")]
+        for name, column in zip(names, columns, strict=True):
+            if not np.isin(column, (0, 1)).all():
+                raise InvalidParameterError(f"{name} must hold bits, 0 or 1, only.")
+        ones = np.array([np.count_nonzero(column) for column in columns])
         noise = self._noise_weight / TOTAL
-        return estimate_unary_frequencies(ones, table.n_rows, self._symbols, noise)
+        return estimate_unary_frequencies(ones, table.n_rows, self._symbols, noise, self._p_x)

@@ -33,9 +33,11 @@ from ._lift import (
     max_lift,
     min_lift,
 )
+from ._side_channel import SideChannelLevel, srlip_level, srlip_levels
 
 __all__ = [
     "BreachBounds",
+    "SideChannelLevel",
     "alpha_lift",
     "alpha_lift_inverse",
     "arimoto_mutual_information",
@@ -59,6 +61,8 @@ __all__ = [
     "nmi",
     "nmil",
     "sibson_mutual_information",
+    "srlip_level",
+    "srlip_levels",
     "sufficient_bounds",
     "total_variation",
     "upward_breach",

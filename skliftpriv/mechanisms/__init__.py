@@ -2,8 +2,10 @@
 
 from ._conditional import ConditionalResult, conditional_reporting
 from ._optimal import OptimalResult, optimal_random_response
+from ._product import product_channel
 from ._protocols import ProtocolResult, generalized_randomized_response
 from ._result import MechanismResult, PartitionResult
+from ._side_channel import SideChannelResult, side_channel_resistant
 from ._subset_merging import subset_merging
 from ._subset_response import subset_random_response
 from ._unary import UnaryResult, optimized_unary_encoding
@@ -16,6 +18,7 @@ __all__ = [
     "OptimalResult",
     "PartitionResult",
     "ProtocolResult",
+    "SideChannelResult",
     "UnaryResult",
     "conditional_reporting",
     "critical_epsilons",
@@ -23,6 +26,8 @@ __all__ = [
     "high_risk_leakage",
     "optimal_random_response",
     "optimized_unary_encoding",
+    "product_channel",
+    "side_channel_resistant",
     "subset_merging",
     "subset_random_response",
     "watchdog",

@@ -27,8 +27,10 @@ __all__ = [
     "require_lift_notion",
 ]
 
-# exp(alpha) of a larger alpha is no double; nothing observable changes on the way there.
-_LARGEST_ALPHA = 700.0
+# Noise of e^-36 is some thousand of the 2^62 parts that are sampled; less could not be drawn.
+_LARGEST_ALPHA = 36.0
+# Stands for the infinite level of a lift of 0: a root finder needs a number.
+_LARGEST_EXCESS = 1e3
 _ROOT_TOLERANCE = 1e-13
 
 
@@ -98,7 +100,7 @@ def _response_matrix(size: int, alpha: float) -> FloatArray:
 
 
 def largest_alpha(lift: Callable[[float], FloatArray], p_s: FloatArray, notion: Notion) -> float:
-    """Find the largest alpha in [0, inf] whose lifts meet a notion, rounded toward privacy.
+    """Find the largest alpha in [0, 36] or inf whose lifts meet a notion, rounded toward privacy.
 
     Parameters
     ----------
@@ -114,8 +116,7 @@ def largest_alpha(lift: Callable[[float], FloatArray], p_s: FloatArray, notion: 
 
     def excess(alpha: float) -> float:
         levels = worst_levels(notion, lift(alpha), p_s)
-        # A lift of 0 has an infinite level; a root finder needs a number.
-        return min(max(levels[side] - bound for side, bound in budget.items()), _LARGEST_ALPHA)
+        return min(max(levels[side] - bound for side, bound in budget.items()), _LARGEST_EXCESS)
 
     if excess(np.inf) <= 0:
         return np.inf

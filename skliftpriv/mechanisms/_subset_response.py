@@ -73,8 +73,10 @@ def subset_random_response(
     )
     if len(groups) == 1 and not merging.meets(merging.merged(groups[0])):
         return _fallback(joint, notion, time.monotonic() - start)
-    solutions = []
+    solutions: list[PosteriorSolution] = []
     for group in groups:
+        if solutions and solutions[-1].status == "interrupted":
+            time_limit = 0.0  # one interrupt stops all groups
         left = None if time_limit is None else max(time_limit - (time.monotonic() - start), 1e-3)
         p_x = joint.p_x[group] / joint.p_x[group].sum()
         problem = PosteriorProblem(p_x, rows[:, group])

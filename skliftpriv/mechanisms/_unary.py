@@ -9,7 +9,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from ..certificate import TOTAL, Weights
-from ..channel import Channel, set_label
+from ..channel import Channel, distinct, set_label
 from ..distribution import JointDistribution
 from ..notions import LDP, Notion
 from ..report import PrivacyReport
@@ -80,7 +80,7 @@ class UnaryResult:
         matrix[np.arange(n), :, np.arange(n)] = 0.5
         labels = np.empty(n, dtype=object)
         labels[:] = self.joint.useful_labels
-        outputs = [set_label(labels[row]) for row in bits]
+        outputs = distinct([set_label(labels[row]) for row in bits])
         return Channel(matrix.prod(axis=2), self.joint.useful_labels, outputs)
 
 
@@ -118,8 +118,10 @@ def optimized_unary_encoding(joint: JointDistribution, notion: Notion) -> UnaryR
     alpha = largest_alpha(sets.lift, joint.p_s, notion)
     # Rounded up: more noise than alpha asks for.
     weight = 0 if np.isinf(alpha) else int(np.ceil(TOTAL / (np.exp(alpha) + 1)))
+    step = max(weight >> 40, 1)
     while not sets.exactly_met(notion, weight):
-        weight += max(weight >> 40, 1)
+        # At one half all bits are alike and every lift is 1.
+        weight, step = min(weight + step, TOTAL // 2), 2 * step
     report, error = unary_report(joint, notion, sets, weight)
     return UnaryResult(
         joint=joint,

@@ -41,7 +41,7 @@ class WorstSets:
         """Sensitive symbols concerned, and an order of the useful ones."""
         n_s = self._joint.shape[0]
         for s in range(n_s):
-            if not pairs:
+            if not pairs or n_s == 1:
                 order = np.argsort(self._joint.lift[s], kind="stable")
                 yield [s], order
                 yield [s], order[::-1]

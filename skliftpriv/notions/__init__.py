@@ -4,6 +4,7 @@ from ._averaged import AlphaLift, Chi2Lift, L1Lift
 from ._base import Notion
 from ._polyhedral import ALIP, LDP, LIP
 from ._relations import ImpliedBounds, implied_bounds, implied_lift_bounds, lift_band
+from ._side_channel import SRLIP
 
 __all__ = [
     "ALIP",
@@ -14,6 +15,7 @@ __all__ = [
     "LDP",
     "LIP",
     "Notion",
+    "SRLIP",
     "implied_bounds",
     "implied_lift_bounds",
     "lift_band",

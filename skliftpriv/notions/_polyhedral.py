@@ -29,11 +29,12 @@ class _LiftBand(Notion):
             return {MIN_LIFT: -np.log(lift.min(axis=-2)), MAX_LIFT: np.log(lift.max(axis=-2))}
 
     @cached_property
-    def _exact_band(self) -> tuple[Fraction, Fraction]:
+    def exact_band(self) -> tuple[Fraction, Fraction]:
+        """Rational numbers just inside exp(-lower) and exp(upper)."""
         return exp_above(-self.budget[MIN_LIFT]), exp_below(self.budget[MAX_LIFT])
 
     def exactly_met(self, lift: Sequence[Fraction], p_s: Sequence[Fraction]) -> bool:
-        smallest, largest = self._exact_band
+        smallest, largest = self.exact_band
         return min(lift) >= smallest and max(lift) <= largest
 
     def rows(self, lift: FloatArray) -> FloatArray:

@@ -104,6 +104,8 @@ class Certifier:
         # Posteriors with weight may be good even where the bound of their box is exact.
         found = list(master.columns[: point.weights.size][point.weights > 0])
         for k in chosen:
+            if self._run.out_of_time:
+                break
             slopes = entropy_slopes(master.columns[k])
             found.append(descend(self._lp, pool.prices, slopes)[0])
         chosen += master.runners_up(point, self._run.value - self._run.bound).tolist()

@@ -33,7 +33,7 @@ def solve_columns(
     pool = ColumnPool(reduced, run)
     try:
         lp = reduced.polytope()
-        found, largest = first_columns(lp, reduced.p.size, run)
+        found, largest = first_columns(reduced, lp, run)
         pool.add(found, always=True)
         search(pool, lp, run, np.random.default_rng(random_state))
         if not run.finished:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import highspy
 import numpy as np
@@ -107,6 +107,13 @@ class PolytopeLP:
         solution = self._solver.getSolution()
         duals = np.array(solution.row_dual)
         return PolytopePoint(np.array(solution.col_value), duals[:-1], float(duals[-1]))
+
+    def infeasibility_ray(self) -> FloatArray:
+        """Return row multipliers that show why the last box was empty; zeros if unknown."""
+        solver: Any = self._solver  # its type stubs do not know rays
+        _, known, ray = solver.getDualRay()
+        n_rows = solver.getNumRow() - 1
+        return np.array(ray, dtype=float)[:n_rows] if known else np.zeros(n_rows)
 
 
 class MasterPoint(NamedTuple):

@@ -31,13 +31,13 @@ def _pairs_at(direction: FloatArray, end: float) -> _Pairs:
     return _Pairs(below, above, share, plogp(share) + plogp(1.0 - share))
 
 
-def _columns(pairs: _Pairs, i: np.ndarray, j: np.ndarray, n: int) -> FloatArray:
-    """Return the posteriors of the pairs (below[i], above[j])."""
+def _columns(pairs: _Pairs, i: np.ndarray, j: np.ndarray, n: int) -> tuple[FloatArray, FloatArray]:
+    """Return the posteriors of the pairs (below[i], above[j]), and their entropies."""
     v = np.zeros((i.size, n))
     k = np.arange(i.size)
     v[k, pairs.below[i]] = pairs.share[i, j]
     v[k, pairs.above[j]] = 1.0 - pairs.share[i, j]
-    return v
+    return v, pairs.cost[i, j]
 
 
 def _staircases(pairs: _Pairs, p: FloatArray, direction: FloatArray, end: float) -> np.ndarray:
@@ -75,8 +75,8 @@ class _Family:
         below, above, share, cost = self.pairs
         return cost - prices[above] - share * (prices[below][:, None] - prices[above])
 
-    def improving(self, prices: FloatArray) -> FloatArray:
-        """Return the best pair of each symbol, as far as it improves."""
+    def improving(self, prices: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the best pair of each symbol, as far as it improves, and the entropies."""
         reduced_cost = self._reduced_costs(prices)
         best_above, best_below = reduced_cost.argmin(axis=1), reduced_cost.argmin(axis=0)
         i = np.concatenate([np.arange(best_above.size), best_below])
@@ -111,21 +111,22 @@ def solve_pairs(reduced: ReducedProblem, run: Run) -> tuple[FloatArray, FloatArr
     direction, lo, hi, p = reduced.directions[0], reduced.lo[0], reduced.hi[0], reduced.p
     singles = np.eye(p.size)[(direction >= lo) & (direction <= hi)]
     families = [f for f in (_Family(reduced, end) for end in (lo, hi)) if not f.empty]
-    columns = np.vstack([p[None], singles, *(f.start for f in families)])
+    columns = np.vstack([p[None], singles, *(f.start[0] for f in families)])
+    costs = [plogp(p).sum(keepdims=True), np.zeros(len(singles)), *(f.start[1] for f in families)]
     best = columns[:1], np.ones(1)
     try:
         master = MasterLP(p)
-        master.add(columns, plogp(columns).sum(axis=1))
-        while not run.out_of_time:
+        master.add(columns, np.concatenate(costs))
+        while True:  # the first columns are good: even a late first solution is worth having
             point = master.solve()
             run.value, run.n_columns = point.objective, len(columns)
             best = columns[point.weights > 0], point.weights[point.weights > 0]
-            new, bound = _price(families, point.prices, singles, p)
+            new, new_costs, bound = _price(families, point.prices, singles, p)
             run.improve_bound(bound)
             run.report()
-            if run.closed or len(new) == 0:
+            if run.finished or len(new) == 0:
                 break
-            master.add(new, plogp(new).sum(axis=1))
+            master.add(new, new_costs)
             columns = np.vstack([columns, new])
     except KeyboardInterrupt:
         run.interrupted = True
@@ -134,15 +135,17 @@ def solve_pairs(reduced: ReducedProblem, run: Run) -> tuple[FloatArray, FloatArr
 
 def _price(
     families: list[_Family], prices: FloatArray, singles: FloatArray, p: FloatArray
-) -> tuple[FloatArray, float]:
-    """Return improving pairs and a valid lower bound on the conditional entropy.
+) -> tuple[FloatArray, FloatArray, float]:
+    """Return improving pairs, their entropies, and a lower bound on the conditional entropy.
 
     Prices that no posterior exceeds in expectation give the bound prices.p. They are made
     so by capping the price of symbols that may be released alone, at cost 0, and lowering
     others: lower prices never break what holds already.
     """
-    new = np.vstack([np.zeros((0, p.size)), *(f.improving(prices) for f in families)])
+    found = [family.improving(prices) for family in families]
+    new = np.vstack([np.zeros((0, p.size)), *(columns for columns, _ in found)])
+    costs = np.concatenate([np.zeros(0), *(cost for _, cost in found)])
     valid = np.where(singles.any(axis=0), np.minimum(prices, 0.0), prices)
     for family in families:
         valid = family.lowered(valid)
-    return new, float(valid @ p)
+    return new, costs, float(valid @ p)

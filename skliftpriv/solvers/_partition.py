@@ -18,6 +18,8 @@ from ._problem import FloatArray, IntArray
 _CHUNK = 2000
 _INNER = 0.4
 """A split point keeps this share of the interval from either end."""
+_PROOF = 1e-12
+"""A contradiction must exceed this, with multipliers up to 1, to be more than rounding."""
 
 
 class Partition:
@@ -34,7 +36,7 @@ class Partition:
     Attributes
     ----------
     alive : ndarray of bool
-        Boxes that are neither split nor empty.
+        Boxes that are neither split nor proven empty.
     bound : ndarray of float
         A valid lower bound of each alive box at the prices of the last call of
         :meth:`refresh`.
@@ -99,12 +101,9 @@ class Partition:
         self.bound[index] = -np.inf
 
     def _set_multipliers(self, index: IntArray, multipliers: FloatArray) -> None:
-        reduced = self._reduced
-        end = np.where(multipliers > 0, reduced.lo, reduced.hi)
-        multipliers = np.where(np.isfinite(end), multipliers, 0.0)
-        support = (multipliers * np.where(np.isfinite(end), end, 0.0)).sum(axis=1)
+        multipliers, support = self._reduced.supported(multipliers)
         self._multipliers[index] = multipliers
-        self._priced[index] = self.cost[index] - multipliers @ reduced.directions
+        self._priced[index] = self.cost[index] - multipliers @ self._reduced.directions
         self._base[index] = self.constant[index] + support
 
     def _recompute(self, index: IntArray) -> None:
@@ -135,7 +134,7 @@ class Partition:
         self.n_nodes += 1
         point = self._lp.minimise(self.cost[box] - self._prices, (self.lower[box], self.upper[box]))
         if point is None:
-            self.alive[box] = False
+            self.alive[box] = not self._proven_empty(box)
             return None
         index = np.array([box])
         self._set_multipliers(index, point.row_duals[None])
@@ -144,6 +143,18 @@ class Partition:
         minimum = (np.where(cost > 0, self.lower[box], self.upper[box]) * cost).sum()
         self.bound[box] = max(self.bound[box], self._base[box] + point.sum_dual + minimum)
         return point.v
+
+    def _proven_empty(self, box: int) -> bool:
+        """Check the reason for which the LP of a box was called infeasible.
+
+        A box that HiGHS drops by mistake would make the bound wrong, so that its Farkas
+        multipliers are put to the test; without a proof the box keeps its last bound.
+        """
+        ray = self._lp.infeasibility_ray()[None]
+        multipliers, support = self._reduced.supported(ray / max(np.abs(ray).max(), 1e-300))
+        cost = -multipliers @ self._reduced.directions
+        least = support + box_minimum(cost, self.lower[[box]], self.upper[[box]])
+        return bool(least[0] > _PROOF)
 
     def lowest(self) -> float:
         """Return the smallest bound: no posterior has a smaller reduced cost."""

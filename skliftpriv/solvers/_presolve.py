@@ -45,6 +45,17 @@ class ReducedProblem:
         """Return a linear program over the allowed group posteriors."""
         return PolytopeLP(self.directions, self.lo, self.hi)
 
+    def supported(self, multipliers: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return usable multipliers y and numbers s with ``y @ D @ v >= s`` for allowed v.
+
+        Multipliers come one vector per row. Those of infinite ends, which rounding can
+        leave, say nothing and are set to zero.
+        """
+        end = np.where(multipliers > 0, self.lo, self.hi)
+        finite = np.isfinite(end)
+        multipliers = np.where(finite, multipliers, 0.0)
+        return multipliers, (multipliers * np.where(finite, end, 0.0)).sum(axis=1)
+
     def violation(self, posteriors: FloatArray) -> FloatArray:
         """Return the largest violation of a ranged row by each posterior."""
         if len(self.directions) == 0:

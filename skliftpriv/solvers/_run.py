@@ -17,7 +17,7 @@ class Run:
     Parameters
     ----------
     entropy_x : float
-        H(X) in nats, positive.
+        H(X) in nats.
     gap : float
         Stop when the certified NMI gap is at most this.
     time_limit : float or None
@@ -84,7 +84,8 @@ class Run:
         if not self._verbose or (not last and now - self._last_line < 0.2):
             return
         self._last_line = now
-        nmi, upper = 1 - self.value / self.entropy_x, 1 - self.bound / self.entropy_x
+        scale = self.entropy_x or 1.0  # one symbol: nothing to lose, NMI 1
+        nmi, upper = 1 - self.value / scale, 1 - self.bound / scale
         print(
             f"\r{now:8.1f} s  NMI {nmi:.6f}  upper bound {upper:.6f}  gap {upper - nmi:.2e}"
             f"  columns {self.n_columns}  nodes {self.n_nodes}",

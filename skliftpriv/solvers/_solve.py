@@ -16,7 +16,7 @@ from ._run import Run
 from ._vertices import solve_vertices
 
 _METHODS = ("auto", "columns", "vertices")
-_FEW_SUPPORTS = 13_000
+_FEW_CHOICES = 1_200_000
 """About 17 symbols and 5 ranges: some 3,000 vertices, found in 0.05 s."""
 
 
@@ -57,7 +57,7 @@ def solve(
     Notes
     -----
     A keyboard interrupt ends the run with status ``"interrupted"`` and the best solution
-    so far.
+    so far. Enumeration has none before it ends, so that there the interrupt is raised.
 
     Examples
     --------
@@ -104,11 +104,12 @@ def _dispatch(
 def _few_vertices(reduced: ReducedProblem) -> bool:
     """Tell whether enumeration surely takes a fraction of a second.
 
-    A vertex has at most one nonzero symbol more than there are ranges, so the number of supports
-    bounds the number of vertices up to a moderate factor.
+    A vertex with k nonzero symbols has k - 1 tight ranges, each at one of its two ends; so many
+    choices there are at most, of which about one in three hundred is a vertex.
     """
-    n = reduced.p.size
-    return comb(n, min(len(reduced.directions) + 1, n // 2)) <= _FEW_SUPPORTS
+    n, r = reduced.p.size, len(reduced.directions)
+    choices = sum(comb(n, k) * comb(r, k - 1) * 2 ** (k - 1) for k in range(1, min(n, r + 1) + 1))
+    return choices <= _FEW_CHOICES
 
 
 def _solution(

@@ -20,6 +20,7 @@ from skliftpriv import (
     GRRSanitizer,
     ORRSanitizer,
     OUESanitizer,
+    SRLIPSanitizer,
     SRRSanitizer,
     SubsetMergingSanitizer,
     WatchdogSanitizer,
@@ -39,6 +40,8 @@ ESTIMATORS = [
     GRRSanitizer(**HARNESS),
     OUESanitizer(**HARNESS),
     ConditionalReporting(**HARNESS),
+    SRLIPSanitizer(**HARNESS, useful=1, gap=0.05),
+    SRLIPSanitizer(**HARNESS, useful=1, strategy="product"),
 ]
 
 _BY_PLACE = "what is drawn for a row depends on the place of the row, not only on its values"

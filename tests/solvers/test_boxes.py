@@ -12,6 +12,8 @@ from skliftpriv.solvers._boxes import box_minimum, chord, linear_bound, tighten
 from skliftpriv.solvers._partition import Partition
 from skliftpriv.solvers._presolve import reduce_problem
 from skliftpriv.solvers._problem import entropy, plogp
+from skliftpriv.solvers._run import Run
+from skliftpriv.solvers._search import first_columns
 
 from .problems import alip_problem, random_joint
 
@@ -80,3 +82,65 @@ def test_partition_covers_and_bounds_every_posterior(seed: int) -> None:
     other = prices + 0.3 * rng.standard_normal(8)
     partition.refresh(other, 10.0)
     assert partition.lowest() <= (entropy(points) - points @ other).min() + 1e-9
+
+
+def small_partition(seed: int) -> Partition:
+    """Return a partition with some boxes that miss the polytope."""
+    reduced = reduce_problem(alip_problem(random_joint(4, 8, seed), 0.6))
+    partition = Partition(reduced, reduced.polytope(), np.ones(8))
+    points = np.random.default_rng(seed).dirichlet(np.full(8, 0.3), 30)
+    for point in points:
+        inside = [b for b in range(partition.size) if np.isfinite(partition.values(b, point[None]))]
+        partition.split(np.array(inside[:1]), point[None])
+    partition.refresh(np.zeros(8), np.inf)
+    return partition
+
+
+def misses_polytope(partition: Partition, box: int) -> bool:
+    """Ask another solver."""
+    reduced = partition._reduced
+    rows = np.vstack([reduced.directions, -reduced.directions])
+    ends = np.concatenate([reduced.hi, -reduced.lo])
+    return (
+        linprog(
+            np.zeros(8),
+            A_ub=rows[np.isfinite(ends)],
+            b_ub=ends[np.isfinite(ends)],
+            A_eq=np.ones((1, 8)),
+            b_eq=[1.0],
+            bounds=np.column_stack([partition.lower[box], partition.upper[box]]),
+        ).status
+        == 2
+    )
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_exactly_the_boxes_that_miss_the_polytope_are_dropped(seed: int) -> None:
+    partition = small_partition(seed)
+    alive = np.flatnonzero(partition.alive[: partition.size])
+    expected = [misses_polytope(partition, box) for box in alive]
+    dropped = [partition.evaluate(box) is None for box in alive]
+    assert dropped == expected
+    assert any(expected)
+    assert (~partition.alive[alive] == expected).all()
+
+
+def test_a_box_wrongly_called_empty_keeps_its_bound(monkeypatch) -> None:
+    partition = small_partition(0)
+    alive = np.flatnonzero(partition.alive[: partition.size])
+    before = partition.bound[alive].copy()
+    monkeypatch.setattr(partition._lp, "minimise", lambda *args: None)
+    for box in alive:
+        assert partition.evaluate(box) is None
+    assert partition.alive[alive].all()
+    np.testing.assert_array_equal(partition.bound[alive], before)
+
+
+@pytest.mark.parametrize("eps", [1e-8, 0.5, 2.0])
+def test_largest_entries_bound_the_polytope(eps: float) -> None:
+    reduced = reduce_problem(alip_problem(random_joint(4, 9), eps))
+    lp = reduced.polytope()
+    _, largest = first_columns(reduced, lp, Run(1.0, 1e-6, None, False))
+    reached = np.array([lp.minimise(-np.eye(9)[x]).v[x] for x in range(9)])
+    assert np.all(largest >= np.minimum(reached, 1.0))
+    np.testing.assert_allclose(largest, reached, atol=1e-6)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from skliftpriv.solvers import _certify, _search, solve
+from skliftpriv.solvers import PosteriorProblem, _certify, _search, _vertices, solve
+from skliftpriv.solvers._lp import MasterLP
 
 from .problems import alip_problem, assert_sound, random_joint
 
@@ -28,6 +29,22 @@ def test_time_limit_gives_sound_solution_and_honest_bound(limit: float) -> None:
     assert solution.seconds < limit + 1.0
     assert solution.upper_bound >= 0.930434
     assert solution.status == "time_limit"
+
+
+def test_upper_bound_bounds_what_more_time_finds() -> None:
+    problem = alip_problem(random_joint(8, 25), 1.0)
+    late = solve(problem, method="columns", time_limit=3.0)
+    for limit in (0.1, 0.3, 0.6, 1.0):
+        early = solve(problem, method="columns", time_limit=limit)
+        assert early.nmi <= late.upper_bound
+        assert late.nmi <= early.upper_bound
+
+
+def test_pair_pricing_without_time_still_releases_something() -> None:
+    problem = alip_problem(random_joint(2, 400), 1.0)
+    solution = solve(problem, time_limit=1e-6)
+    assert_sound(problem, solution)
+    assert solution.nmi > 0.9
 
 
 def test_no_time_for_a_bound_means_upper_bound_one() -> None:
@@ -56,6 +73,32 @@ def test_keyboard_interrupt_returns_the_best_so_far(monkeypatch, after: int, whe
     assert solution.upper_bound >= solve(problem, method="columns", gap=1e-3).nmi
 
 
+@pytest.mark.parametrize("after", [2, 5, 20])
+def test_interrupt_while_weights_are_solved(monkeypatch, after: int) -> None:
+    original, calls = MasterLP.solve, {"left": after}
+
+    def interrupting(self):
+        calls["left"] -= 1
+        if calls["left"] == 0:
+            raise KeyboardInterrupt
+        return original(self)
+
+    monkeypatch.setattr(MasterLP, "solve", interrupting)
+    problem = alip_problem(random_joint(10, 40), 2.0)
+    solution = solve(problem, method="columns")
+    assert_sound(problem, solution)
+    assert solution.status == "interrupted"
+
+
+def test_interrupt_of_enumeration_is_raised(monkeypatch) -> None:
+    def interrupting(*args):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(_vertices, "enumerate_vertices", interrupting)
+    with pytest.raises(KeyboardInterrupt):
+        solve(alip_problem(random_joint(3, 6), 1.0), method="vertices")
+
+
 def test_interrupt_of_pair_pricing(monkeypatch) -> None:
     from skliftpriv.solvers import _pairs
 
@@ -78,6 +121,12 @@ def test_progress_line_is_shown_only_on_request(capsys) -> None:
     shown = capsys.readouterr()
     assert shown.out == ""
     assert "upper bound" in shown.err
+
+
+@pytest.mark.parametrize("method", ["auto", "columns", "vertices"])
+def test_progress_line_of_a_single_symbol(capsys, method: str) -> None:
+    solve(PosteriorProblem([1.0], [[-1.0]]), method=method, verbose=True)
+    assert "NMI 1.000000  upper bound 1.000000" in capsys.readouterr().err
 
 
 def test_same_seed_same_solution() -> None:

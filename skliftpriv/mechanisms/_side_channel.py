@@ -1,0 +1,274 @@
+"""Side-channel resistant LIP on several attributes: optimal on their product, or one by one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._arrays import FloatArray
+from ..certificate import Weights, exact_integers, release_checked
+from ..channel import Channel, as_parts
+from ..distribution import JointDistribution
+from ..exceptions import InvalidParameterError
+from ..measures import log_lift, srlip_levels
+from ..measures._side_channel import SideGroups, side_groups
+from ..notions import LIP, SRLIP
+from ..report import PrivacyReport, privacy_report
+from ..solvers import PosteriorProblem, solve
+from ._optimal import Method, posterior_channel
+from ._product import best_product
+from ._result import MechanismResult
+
+__all__ = ["SideChannelResult", "side_channel_resistant"]
+
+#: Numbers in the inequality rows beyond which the optimal strategy is refused: 400 MB.
+_MOST_ENTRIES = 50_000_000
+_MOST_ATTRIBUTES = 12
+
+
+@dataclass(frozen=True, kw_only=True)
+class SideChannelResult(MechanismResult):
+    """A release of several attributes that resists side channels.
+
+    Attributes
+    ----------
+    strategy : {"optimal", "product"}
+        How it was built.
+    srlip : float
+        Level reached, in nats.
+    levels_by_knowledge : dict
+        Level against an attacker who knows these attributes (positions); the empty tuple is LIP.
+    budgets, column_levels : tuple of float
+        For "product": LIP budget with which each attribute was sanitised, and LIP level of each
+        released attribute on its own. Empty for "optimal".
+    upper_bound : float
+        For "optimal": no SRLIP mechanism has a larger NMI. For "product" 1.0: nothing is known.
+    """
+
+    strategy: str
+    srlip: float
+    levels_by_knowledge: dict[tuple[int, ...], float]
+    budgets: tuple[float, ...]
+    column_levels: tuple[float, ...]
+    upper_bound: float
+
+    @property
+    def gap(self) -> float:
+        """Distance ``upper_bound - nmi`` to the optimum at most."""
+        return max(self.upper_bound - self.nmi, 0.0)
+
+
+def side_channel_resistant(
+    joint: JointDistribution,
+    epsilon: float | LIP | SRLIP,
+    *,
+    strategy: Literal["optimal", "product"] = "optimal",
+    method: Method = "auto",
+    gap: float = 1e-6,
+    time_limit: float | None = 10.0,
+    verbose: bool = False,
+) -> SideChannelResult:
+    r"""Release several attributes so that side information about some does not help about S.
+
+    For every set J of attributes that an attacker may know, and all values x^J,
+
+    .. math:: e^{-\epsilon} \le P(y | s, x^J) / P(y | x^J) \le e^\epsilon
+
+    (Lopuhaa-Zwakenberg, Tong and Skoric 2020, Definition 3). Their Theorem 4, which adds up
+    budgets of single attributes, is false (docs/errata.md, 5); here every release is certified
+    on the joint distribution in exact arithmetic.
+
+    Parameters
+    ----------
+    joint : JointDistribution
+        Its useful labels are tuples, one value per attribute. With a single attribute there is
+        no side channel, and this is the optimal random response for LIP.
+    epsilon : float, LIP or SRLIP
+        Budget in nats.
+    strategy : {"optimal", "product"}, default="optimal"
+        "optimal" solves the true problem on the product alphabet and releases one joint symbol.
+        "product" sanitises each attribute on its own and tightens the budgets, not necessarily
+        equal ones, until the product is certified; it releases one symbol per attribute.
+    method, gap, time_limit, verbose
+        Options of the solver as in :func:`optimal_random_response`, for "optimal". The problem
+        is hard to certify, so the default time limit is ten seconds.
+
+    Returns
+    -------
+    SideChannelResult
+
+    Examples
+    --------
+    >>> from skliftpriv import JointDistribution, mechanisms
+    >>> joint = JointDistribution.from_counts(
+    ...     [[1, 1, 1, 10], [8, 1, 1, 8]], useful_labels=[(0, 0), (0, 1), (1, 0), (1, 1)]
+    ... )
+    >>> result = mechanisms.side_channel_resistant(joint, 0.7)
+    >>> result.report.satisfied, round(result.srlip, 6)
+    (True, 0.7)
+    """
+    notion = SRLIP(epsilon if isinstance(epsilon, int | float) else epsilon.epsilon)
+    attributes = _attribute_codes(joint)
+    if strategy == "optimal":
+        channel, known = _optimal_channel(
+            joint, notion, attributes, method, gap, time_limit, verbose
+        )
+    elif strategy == "product":
+        channel, budgets = best_product(joint, notion, attributes)
+        known = {"status": "tuned", "upper_bound": 1.0, "budgets": budgets}
+    else:
+        raise InvalidParameterError(f'strategy must be "optimal" or "product", not {strategy!r}.')
+    certified = release_checked(channel, joint.p_x, _ExactCheck(joint.masses, attributes, notion))
+    levels = {
+        found.known: found.level
+        for found in srlip_levels(joint.matrix, certified.channel.matrix, attributes)
+    }
+    return SideChannelResult(
+        joint=joint,
+        notion=notion,
+        certified=certified,
+        report=_report(joint, notion, certified.channel, attributes, levels),
+        strategy=strategy,
+        srlip=max(levels.values()),
+        levels_by_knowledge=levels,
+        column_levels=_column_levels(joint, certified.channel) if known["budgets"] else (),
+        **known,
+    )
+
+
+def _attribute_codes(joint: JointDistribution) -> NDArray[np.intp]:
+    """Codes of the attributes of every useful symbol, shape (n_symbols, n_attributes)."""
+    labels = [as_parts(label) for label in joint.useful_labels]
+    if len({len(label) for label in labels}) != 1:
+        raise InvalidParameterError(
+            "Side-channel resistance is about several attributes: the useful labels must be "
+            "tuples of the same length, one value per attribute."
+        )
+    columns = list(zip(*labels, strict=True))
+    if len(columns) > _MOST_ATTRIBUTES:
+        raise InvalidParameterError(
+            f"X has {len(columns)} attributes, and an attacker may know any of 2^{len(columns)} "
+            f"sets of them; at most {_MOST_ATTRIBUTES} can be protected. Use fewer columns."
+        )
+    codes = []
+    for column in columns:
+        place = {value: i for i, value in enumerate(dict.fromkeys(column))}
+        codes.append([place[value] for value in column])
+    return np.array(codes, dtype=np.intp).T
+
+
+def _optimal_channel(
+    joint: JointDistribution,
+    notion: SRLIP,
+    attributes: NDArray[np.intp],
+    method: Method,
+    gap: float,
+    time_limit: float | None,
+    verbose: bool,
+) -> tuple[Channel, dict[str, Any]]:
+    n_rows = 2 * joint.shape[0] * sum(len(groups.values) for groups in side_groups(attributes))
+    if n_rows * joint.shape[1] > _MOST_ENTRIES:
+        raise InvalidParameterError(
+            f"The attributes have {joint.shape[1]:,} combinations and SRLIP takes {n_rows:,} "
+            "inequalities on them, which is too much for strategy='optimal'. Use "
+            "strategy='product', fewer columns, or merge rare values first."
+        )
+    problem = PosteriorProblem(joint.p_x, notion.side_rows(joint.matrix, attributes))
+    solution = solve(problem, method=method, gap=gap, time_limit=time_limit, verbose=verbose)
+    channel = posterior_channel(joint, solution.weights, solution.posteriors)
+    return channel, {
+        "status": solution.status,
+        "upper_bound": solution.upper_bound,
+        "budgets": (),
+    }
+
+
+def _report(
+    joint: JointDistribution,
+    notion: SRLIP,
+    channel: Channel,
+    attributes: NDArray[np.intp],
+    levels: dict[tuple[int, ...], float],
+) -> PrivacyReport:
+    plain = privacy_report(joint, notion, channel, satisfied=True)
+    # Of X itself an attacker learns x, whatever was known: the level is that of no knowledge at
+    # all or more, and it is found by releasing X unchanged.
+    identity = np.eye(joint.shape[1])
+    before = max(found.level for found in srlip_levels(joint.matrix, identity, attributes))
+    return PrivacyReport(
+        notion=notion,
+        satisfied=True,
+        before=plain.before,
+        after=plain.after,
+        levels_before={**plain.levels_before, "srlip": before},
+        levels_after={**plain.levels_after, "srlip": max(levels.values())},
+    )
+
+
+def _column_levels(joint: JointDistribution, channel: Channel) -> tuple[float, ...]:
+    """LIP level of each attribute of the output on its own."""
+    released = joint.released(channel.sparse)
+    levels = []
+    for column in zip(*map(as_parts, channel.outputs), strict=True):
+        values = {value: i for i, value in enumerate(dict.fromkeys(column))}
+        p_sy = np.zeros((joint.shape[0], len(values)))
+        np.add.at(p_sy.T, [values[value] for value in column], released.T)
+        with np.errstate(divide="ignore"):
+            levels.append(float(np.abs(log_lift(p_sy)).max()))
+    return tuple(levels)
+
+
+class _ExactCheck:
+    """Decides in whole numbers which outputs are side-channel resistant."""
+
+    def __init__(self, masses: FloatArray, attributes: NDArray[np.intp], notion: SRLIP) -> None:
+        self._masses = exact_integers(masses)
+        self._groups = list(side_groups(attributes))
+        low, high = notion.exact_band
+        self._low = (low.numerator, low.denominator)
+        self._high = (high.numerator, high.denominator)
+
+    def __call__(self, weights: Weights) -> NDArray[np.bool_]:
+        met = np.ones(weights.shape[1], dtype=bool)
+        x, y = weights.nonzero()
+        weight = weights[x, y].astype(object)
+        for groups in self._groups:
+            met[self._broken(groups, x, y, weight, weights.shape[1])] = False
+        return met
+
+    def _broken(
+        self,
+        groups: SideGroups,
+        x: NDArray[np.intp],
+        y: NDArray[np.intp],
+        weight: np.ndarray,
+        n_outputs: int,
+    ) -> NDArray[np.intp]:
+        """Find outputs whose P(y|s,g) / P(y|g) leaves the band for some group g and s."""
+        key = groups.group[x] * n_outputs + y
+        order = np.argsort(key, kind="stable")
+        cells, starts = np.unique(key[order], return_index=True)
+        group, output = np.divmod(cells, n_outputs)
+
+        def by_cell(masses: np.ndarray) -> np.ndarray:
+            return np.add.reduceat((masses[x] * weight)[order], starts)
+
+        def by_group(masses: np.ndarray) -> np.ndarray:
+            totals = np.zeros(len(groups.values), dtype=object)
+            np.add.at(totals, groups.group, masses)
+            return totals[group]
+
+        p_x = self._masses.sum(axis=0)
+        of_y, of_g = by_cell(p_x), by_group(p_x)
+        broken = np.zeros(cells.size, dtype=bool)
+        for row in self._masses:
+            of_sg = by_group(row)
+            # ratio = (of_sy / of_sg) / (of_y / of_g), compared by cross-multiplication
+            left, right = by_cell(row) * of_g, of_y * of_sg
+            too_high = left * self._high[1] > right * self._high[0]
+            too_low = left * self._low[1] < right * self._low[0]
+            broken |= (of_sg > 0) & (too_high | too_low)
+        return np.unique(output[broken])
