@@ -80,8 +80,13 @@ def _iterate(labels: Iterable[Label]) -> Sequence[Label]:
     return list(labels)
 
 
-class Immutable:
-    """An object whose attributes are set once, through ``__dict__``, and never again."""
+class MatrixNoun:
+    """An immutable object around a matrix: attributes are set once, through ``__dict__``."""
+
+    matrix: FloatArray
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return np.array(self.matrix, dtype=dtype, copy=copy if copy is not None else True)
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
         raise AttributeError(f"{type(self).__name__} is immutable; {name!r} cannot be set.")

@@ -13,8 +13,8 @@ from scipy.sparse import csr_array, issparse
 from ._arrays import (
     SUM_TOLERANCE,
     FloatArray,
-    Immutable,
     Label,
+    MatrixNoun,
     as_labels,
     as_nonnegative,
     read_only,
@@ -24,7 +24,7 @@ from .exceptions import InvalidDistributionError
 __all__ = ["Channel"]
 
 
-class Channel(Immutable):
+class Channel(MatrixNoun):
     """Randomised mapping P(Y=y | X=x); rows are inputs, columns are outputs. Immutable.
 
     Parameters
@@ -83,7 +83,7 @@ class Channel(Immutable):
         )
 
     @cached_property
-    def matrix(self) -> FloatArray:
+    def matrix(self) -> FloatArray:  # type: ignore[override]  # made when first asked for
         """P(Y=y | X=x) as a dense array, rows inputs, columns outputs."""
         return read_only(self.sparse.toarray())
 
@@ -138,9 +138,6 @@ class Channel(Immutable):
                 f"p_x has {prior.size} entries, but the channel has {len(self.inputs)} inputs."
             )
         return prior
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-        return np.array(self.matrix, dtype=dtype, copy=copy if copy is not None else True)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Channel):

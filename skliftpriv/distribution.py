@@ -14,8 +14,8 @@ from scipy.sparse import issparse
 from ._arrays import (
     SUM_TOLERANCE,
     FloatArray,
-    Immutable,
     Label,
+    MatrixNoun,
     as_labels,
     as_nonnegative,
     read_only,
@@ -25,7 +25,7 @@ from .exceptions import InvalidDistributionError, InvalidParameterError
 __all__ = ["JointDistribution"]
 
 
-class JointDistribution(Immutable):
+class JointDistribution(MatrixNoun):
     """Joint distribution of a sensitive variable S (rows) and a useful variable X (columns).
 
     The object is immutable. Symbols without any mass have no lift, so they are dropped;
@@ -183,9 +183,6 @@ class JointDistribution(Immutable):
         """Return P_SY, what an observer of Y = channel(X) sees: shape (n_sensitive, n_outputs)."""
         factor = channel if issparse(channel) else np.asarray(channel, dtype=np.float64)
         return np.asarray(self.matrix @ factor)
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-        return np.array(self.matrix, dtype=dtype, copy=copy if copy is not None else True)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, JointDistribution):
