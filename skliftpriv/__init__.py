@@ -1,6 +1,6 @@
 """Sanitise a useful column so that a sensitive one cannot be inferred beyond a lift budget."""
 
-from . import datasets, measures, mechanisms
+from . import datasets, measures, mechanisms, metrics, model_selection
 from .channel import Channel
 from .distribution import JointDistribution
 from .estimators import (
@@ -40,4 +40,6 @@ __all__ = [
     "joint_leakage",
     "measures",
     "mechanisms",
+    "metrics",
+    "model_selection",
 ]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.optimize import nnls
 
 from ._arrays import FloatArray, Label, as_nonnegative
@@ -83,7 +84,7 @@ def estimate_frequencies(
     if method == "least_squares":
         estimate = _least_squares(shares, channel, start)
     elif method == "ibu":
-        estimate = _iterative_bayesian_update(shares, channel, start)
+        estimate = _iterative_bayesian_update(shares, channel.sparse, start)
     else:
         raise InvalidParameterError(f'method must be "least_squares" or "ibu", not {method!r}.')
     error = _standard_error(channel, channel.p_y(estimate), float(n_rows))
@@ -97,13 +98,17 @@ def _least_squares(shares: FloatArray, channel: Channel, prior: FloatArray) -> F
 
 
 def _iterative_bayesian_update(
-    shares: FloatArray, channel: Channel, prior: FloatArray
+    shares: FloatArray, likelihood: Any, prior: FloatArray
 ) -> FloatArray:
+    """Climb to the maximum likelihood of P_X.
+
+    ``likelihood`` has a row per symbol and a column per output seen; columns may have any scale.
+    """
     estimate = prior.copy()
     for _ in range(_IBU_STEPS):
-        p_y = channel.p_y(estimate)
-        ratio = np.divide(shares, p_y, out=np.zeros_like(shares), where=p_y > 0)
-        updated = estimate * np.asarray(channel.sparse @ ratio)
+        mean = np.asarray(estimate @ likelihood)
+        ratio = np.divide(shares, mean, out=np.zeros_like(shares), where=mean > 0)
+        updated = estimate * np.asarray(likelihood @ ratio)
         updated /= updated.sum()
         moved = np.abs(updated - estimate).max()
         estimate = updated
@@ -123,44 +128,55 @@ def _standard_error(channel: Channel, p_y: FloatArray, n_rows: float) -> FloatAr
 
 
 def estimate_unary_frequencies(
-    ones: FloatArray, n_rows: int, symbols: tuple[Label, ...], noise: float, prior: FloatArray
+    bits: NDArray[np.bool_],
+    symbols: tuple[Label, ...],
+    noise: float,
+    prior: FloatArray,
+    method: Literal["least_squares", "ibu"] = "least_squares",
 ) -> FrequencyEstimate:
-    """Estimate P_X from the number of 1-bits of each symbol under unary encoding.
+    """Estimate P_X from the bits of unary encoding.
 
-    The estimate (share - noise) / (1/2 - noise) is unbiased (Wang et al. 2017). It is moved to
-    the nearest distribution: least squares on the simplex.
+    (share of 1-bits - noise) / (1/2 - noise) is unbiased (Wang et al. 2017); least squares moves
+    it to the nearest distribution. The iterative Bayesian update looks at whole sets of bits.
 
     Parameters
     ----------
-    ones : ndarray of shape (n_symbols,)
-        How many rows have a 1-bit for each symbol.
-    n_rows : int
-        Number of released rows.
+    bits : ndarray of bool, shape (n_rows, n_symbols)
+        The released bits.
     symbols : tuple of labels
         The useful symbols.
     noise : float
         Probability of a 1-bit for a symbol that is not the true one.
     prior : ndarray of shape (n_symbols,)
-        P_X as known at fit: the answer if the bits are pure noise.
+        P_X as known at fit: where to start, and the answer if the bits are pure noise.
+    method : {"least_squares", "ibu"}, default="least_squares"
+        As in :func:`estimate_frequencies`.
     """
-    bits = as_nonnegative(ones, "The numbers of 1-bits", ndim=1)
-    if bits.size != len(symbols) or (bits > n_rows).any():
+    n_rows = bits.shape[0]
+    if bits.ndim != 2 or bits.shape[1] != len(symbols):
         raise InvalidParameterError(
-            f"There must be a number of 1-bits, at most {n_rows}, for each of the {len(symbols)} "
-            "symbols."
+            f"There must be a bit for each of the {len(symbols)} symbols, but the bits have the "
+            f"shape {bits.shape}."
         )
     if n_rows == 0:
         raise InvalidParameterError("There are no released rows to estimate frequencies from.")
+    start = np.array(prior, dtype=float)
     signal = 0.5 - noise
     if signal <= 0:
-        unknown = np.full(len(symbols), np.inf)
-        return FrequencyEstimate(symbols, np.array(prior, dtype=float), unknown, int(n_rows))
-    share = bits / n_rows
-    estimate = _nearest_distribution((share - noise) / signal)
+        return FrequencyEstimate(symbols, start, np.full(len(symbols), np.inf), n_rows)
+    if method == "least_squares":
+        estimate = _nearest_distribution((bits.mean(axis=0) - noise) / signal)
+    elif method == "ibu":
+        rows, counts = np.unique(bits, axis=0, return_counts=True)
+        # P(bits | x) is proportional to noise, or to 1 - noise where the bit of x is 1.
+        likelihood = np.where(rows.T, 1 - noise, noise)
+        estimate = _iterative_bayesian_update(counts / n_rows, likelihood, start)
+    else:
+        raise InvalidParameterError(f'method must be "least_squares" or "ibu", not {method!r}.')
     # The share that is expected, not the one seen, which is 0 for a rare symbol without noise.
     expected = noise + signal * estimate
     error = np.sqrt(expected * (1 - expected) / n_rows) / signal
-    return FrequencyEstimate(symbols, estimate, error, int(n_rows))
+    return FrequencyEstimate(symbols, estimate, error, n_rows)
 
 
 def _nearest_distribution(values: FloatArray) -> FloatArray:

@@ -26,10 +26,12 @@ def draw_counts(channel, p_x, n_rows, rng):
     return rng.multinomial(n_rows, p_y / p_y.sum()).astype(float)
 
 
-def draw_ones(p_x, noise, n_rows, rng):
-    """Numbers of 1-bits under unary encoding; bits are independent given the true symbols."""
-    true = rng.multinomial(n_rows, p_x)
-    return rng.binomial(true, 0.5) + rng.binomial(n_rows - true, noise)
+def draw_bits(p_x, noise, n_rows, rng):
+    """Bits of unary encoding."""
+    true = rng.choice(p_x.size, n_rows, p=p_x)
+    bits = rng.random((n_rows, p_x.size)) < noise
+    bits[np.arange(n_rows), true] = rng.random(n_rows) < 0.5
+    return bits
 
 
 def log_likelihood(counts, channel, estimate):
@@ -51,20 +53,24 @@ def test_errors_are_as_large_as_stated(name, method):
     assert scores.mean(axis=0) == pytest.approx(0.0, abs=0.45)
 
 
+@each_method
 @pytest.mark.parametrize(("alpha", "n"), [(1.0, 6), (2.0, 16), (5.0, 16)])
-def test_errors_of_unary_encoding_are_as_large_as_stated(alpha, n):
+def test_errors_of_unary_encoding_are_as_large_as_stated(alpha, n, method):
     # One frequent symbol: scaling the estimates to sum to 1 would make its error 30 % larger.
     rng = np.random.default_rng(1)
     p_x = np.array([0.4, *np.full(n - 1, 0.6 / (n - 1))])
-    noise, repeats = 1 / (np.exp(alpha) + 1), 200
+    noise, repeats, n_rows = 1 / (np.exp(alpha) + 1), 100, 20_000
     scores = np.empty((repeats, n))
     for row in scores:
-        ones = draw_ones(p_x, noise, 200_000, rng)
-        found = estimate_unary_frequencies(ones, 200_000, tuple(range(n)), noise, p_x)
+        bits = draw_bits(p_x, noise, n_rows, rng)
+        found = estimate_unary_frequencies(bits, tuple(range(n)), noise, p_x, method)
         assert found.estimate.sum() == pytest.approx(1.0)
         row[:] = (found.estimate - p_x) / found.standard_error
-    assert scores.std(axis=0) == pytest.approx(1.0, abs=0.22)
-    assert scores.mean(axis=0) == pytest.approx(0.0, abs=0.3)
+    # The errors are those of least squares; the maximum likelihood may do better.
+    assert (scores.std(axis=0) < 1.3).all()
+    if method == "least_squares":
+        assert scores.std(axis=0) == pytest.approx(1.0, abs=0.3)
+    assert scores.mean(axis=0) == pytest.approx(0.0, abs=0.45)
 
 
 @each_method
@@ -162,24 +168,26 @@ def test_bad_input_is_refused(counts, prior, method, error):
         estimate_frequencies(counts, channel, prior, method)
 
 
-@pytest.mark.parametrize(
-    ("ones", "n_rows"), [([0, 0], 0), ([1, 2, 3], 9), ([5, 10], 9), ([-1, 3], 9), ([np.nan, 3], 9)]
-)
-def test_bad_numbers_of_bits_are_refused(ones, n_rows):
-    with pytest.raises((InvalidParameterError, InvalidDistributionError)):
-        estimate_unary_frequencies(ones, n_rows, ("a", "b"), 0.1, np.array([0.5, 0.5]))
+@pytest.mark.parametrize("shape", [(0, 2), (9, 3)])
+def test_bits_of_the_wrong_shape_are_refused(shape):
+    with pytest.raises(InvalidParameterError):
+        estimate_unary_frequencies(np.zeros(shape, bool), ("a", "b"), 0.1, np.array([0.5, 0.5]))
 
 
-def test_bits_of_pure_noise_return_the_prior():
+@each_method
+def test_bits_of_pure_noise_return_the_prior(method):
     prior = np.array([0.7, 0.3])
-    found = estimate_unary_frequencies([5, 4], 10, ("a", "b"), 0.5, prior)
+    bits = np.random.default_rng(0).random((10, 2)) < 0.5
+    found = estimate_unary_frequencies(bits, ("a", "b"), 0.5, prior, method)
     assert found.estimate.tolist() == prior.tolist()
     assert np.isinf(found.standard_error).all()
 
 
-@pytest.mark.parametrize("ones", [[0, 0, 0], [1, 0, 0], [1, 1, 1]])
-def test_few_bits_still_give_a_distribution(ones):
-    found = estimate_unary_frequencies(ones, 1, ("a", "b", "c"), 0.2, np.full(3, 1 / 3))
+@each_method
+@pytest.mark.parametrize("row", [[0, 0, 0], [1, 0, 0], [1, 1, 1]])
+def test_few_bits_still_give_a_distribution(row, method):
+    bits = np.array([row], dtype=bool)
+    found = estimate_unary_frequencies(bits, ("a", "b", "c"), 0.2, np.full(3, 1 / 3), method)
     assert np.isfinite(found.estimate).all()
     assert (found.estimate >= 0).all()
     assert found.estimate.sum() == pytest.approx(1.0)

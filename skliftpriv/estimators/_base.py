@@ -19,7 +19,14 @@ from ..exceptions import (
     UnknownCategoryError,
     UnprotectedColumnsWarning,
 )
-from ..frames import ColumnKey, ContingencyTable, SymbolEncoder, Table, as_columns
+from ..frames import (
+    ColumnKey,
+    ContingencyTable,
+    SymbolEncoder,
+    Table,
+    as_columns,
+    checked_weight,
+)
 from ..notions import Notion
 from ..sampling import RandomState
 from ._guarantee import Guarantee
@@ -131,7 +138,7 @@ class LiftSanitizer(TransformerMixin, BaseEstimator, ABC):
         sample_weight: Any,
         known: ContingencyTable | None,
     ) -> Self:
-        notion = self._make_notion()
+        self._make_notion()  # a wrong notion is said before any row is counted
         table = Table(X)
         if known is None:
             layout = Layout.of(table, self.sensitive, self.useful, sensitive_features is not None)
@@ -143,19 +150,10 @@ class LiftSanitizer(TransformerMixin, BaseEstimator, ABC):
                     f"one took it from {layout.sensitive_name}."
                 )
             layout.check(table, type(self).__name__, sensitive_needed=sensitive_features is None)
-        s_columns = self._sensitive_columns(table, layout, sensitive_features)
-        weight = _checked_weight(sample_weight, table.n_rows)
-        counts = ContingencyTable.count(s_columns, layout.useful_columns(table), weight)
+        counts = self._count(table, layout, sensitive_features, sample_weight)
         if known is not None:
             counts = known + counts
-        joint = counts.joint(self.smoothing)
-        if joint.shape[0] < 2:
-            raise InvalidParameterError(
-                f"The sensitive column {layout.sensitive_name} holds one value only, "
-                f"{joint.sensitive_labels[0]!r} (n_samples={counts.n_rows}): there is nothing to "
-                "protect. Pass rows with at least two sensitive values."
-            )
-        result = self._build(joint, notion)
+        result = self._result_for(counts, layout)
         if self.remainder == "passthrough" and layout.rest:
             warnings.warn(
                 f"remainder='passthrough' releases {', '.join(layout.rest_names)} as they are: "
@@ -164,11 +162,31 @@ class LiftSanitizer(TransformerMixin, BaseEstimator, ABC):
                 stacklevel=4,
             )
         # Nothing is set before everything has succeeded, so a failed fit leaves no trace.
-        fitted = self._fitted(counts, layout, joint, result)
+        fitted = self._fitted(counts, layout, result.joint, result)
         if known is None:
             validate_data(self, X, skip_check_array=True)
         self.__dict__.update(fitted)
         return self
+
+    def _count(
+        self, table: Table, layout: Layout, sensitive_features: Any, sample_weight: Any = None
+    ) -> ContingencyTable:
+        """Count the pairs of S and X in a table."""
+        s_columns = self._sensitive_columns(table, layout, sensitive_features)
+        weight = checked_weight(sample_weight, table.n_rows)
+        return ContingencyTable.count(s_columns, layout.useful_columns(table), weight)
+
+    @checked
+    def _result_for(self, counts: ContingencyTable, layout: Layout) -> Any:
+        """Run the mechanism on rows that are counted already, as often as a sweep needs it."""
+        joint = counts.joint(self.smoothing)
+        if joint.shape[0] < 2:
+            raise InvalidParameterError(
+                f"The sensitive column {layout.sensitive_name} holds one value only, "
+                f"{joint.sensitive_labels[0]!r} (n_samples={counts.n_rows}): there is nothing to "
+                "protect. Pass rows with at least two sensitive values."
+            )
+        return self._build(joint, self._make_notion())
 
     def _make_notion(self) -> Notion:
         return make_notion(
@@ -313,24 +331,3 @@ class LiftSanitizer(TransformerMixin, BaseEstimator, ABC):
         tags.input_tags.allow_nan = True
         tags.transformer_tags.preserves_dtype = []
         return tags
-
-
-def _checked_weight(weight: Any, n_rows: int) -> np.ndarray | None:
-    if weight is None:
-        return None
-    try:
-        values = np.asarray(weight, dtype=float)
-    except (TypeError, ValueError) as error:
-        raise InvalidParameterError(f"sample_weight must hold numbers: {error}.") from error
-    if values.shape != (n_rows,):
-        raise InvalidParameterError(
-            f"sample_weight.shape == {values.shape}, expected ({n_rows},): one weight per row."
-        )
-    bad = np.flatnonzero(~(np.isfinite(values) & (values >= 0)))
-    if bad.size:
-        raise InvalidParameterError(
-            f"sample_weight must be finite and non-negative, but row {bad[0]} has {values[bad[0]]}."
-        )
-    if not values.any():
-        raise InvalidParameterError("sample_weight is zero for every row.")
-    return values

@@ -22,6 +22,9 @@ from ._layout import Layout
 
 __all__ = ["Releaser"]
 
+_NAMED = 1e-9
+"""Symbols with a smaller share of an output than this, times the largest, are not named."""
+
 
 class Releaser:
     """Samples outputs and writes them as columns.
@@ -167,7 +170,11 @@ class Releaser:
         if isinstance(output, tuple):
             return output
         columns = self._by_output
-        members = columns.indices[columns.indptr[y] : columns.indptr[y + 1]]
+        entries = slice(columns.indptr[y], columns.indptr[y + 1])
+        members = columns.indices[entries]
+        masses = columns.data[entries] * self._p_x[members]
+        # The certificate may have mixed a touch of every symbol into every output.
+        members = members[masses > _NAMED * masses.max()]
         parts = zip(*(self._channel.inputs[x] for x in members), strict=True)
         return tuple(group_label(sort_symbols(set(part))) for part in parts)
 

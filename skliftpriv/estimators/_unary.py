@@ -96,20 +96,16 @@ class UnaryReleaser:
         return np.asarray(weight / weight.sum(axis=1, keepdims=True))
 
     def frequencies(self, table: Table, output: str, method: Any) -> FrequencyEstimate:
-        """Estimate the distribution of X from released bits; there is one method only."""
+        """Estimate the distribution of X from released bits."""
         if output != "bits":
             raise InvalidParameterError(
                 f'Frequencies are estimated from output="bits", not from output={output!r}.'
-            )
-        if method != "least_squares":
-            raise InvalidParameterError(
-                f'Unary encoding has method="least_squares" only, not {method!r}.'
             )
         names = self.names(self._layout, output, ())
         columns = [np.asarray(column) for column in table.pick(names, "released column")]
         for name, column in zip(names, columns, strict=True):
             if not np.isin(column, (0, 1)).all():
                 raise InvalidParameterError(f"{name} must hold bits, 0 or 1, only.")
-        ones = np.array([np.count_nonzero(column) for column in columns])
+        bits = np.column_stack(columns).astype(bool)
         noise = self._noise_weight / TOTAL
-        return estimate_unary_frequencies(ones, table.n_rows, self._symbols, noise, self._p_x)
+        return estimate_unary_frequencies(bits, self._symbols, noise, self._p_x, method)

@@ -2,7 +2,7 @@
 
 from ._attach import joint_from_frame, report_to_frame
 from ._symbols import ContingencyTable, SymbolEncoder, encode_rows, sort_symbols
-from ._table import ColumnKey, LabelColumn, Table, as_columns
+from ._table import ColumnKey, LabelColumn, Table, as_columns, checked_weight
 
 __all__ = [
     "ColumnKey",
@@ -11,6 +11,7 @@ __all__ = [
     "SymbolEncoder",
     "Table",
     "as_columns",
+    "checked_weight",
     "encode_rows",
     "joint_from_frame",
     "report_to_frame",

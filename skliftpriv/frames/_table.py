@@ -15,7 +15,7 @@ from sklearn.utils import check_array
 from .._arrays import Label
 from ..exceptions import InvalidParameterError
 
-__all__ = ["ColumnKey", "LabelColumn", "Table", "as_columns"]
+__all__ = ["ColumnKey", "LabelColumn", "Table", "as_columns", "checked_weight"]
 
 Codes = NDArray[np.intp]
 ColumnKey = str | int
@@ -189,6 +189,28 @@ def as_columns(values: Any, what: str) -> list[Any]:
         return [array] if array.ndim == 1 else list(array.T)
     table = Table(values, what=what)
     return [table.column(i) for i in range(table.n_columns)]
+
+
+def checked_weight(weight: Any, n_rows: int) -> np.ndarray | None:
+    """Return weights of rows as numbers, or say what is wrong with them."""
+    if weight is None:
+        return None
+    try:
+        values = np.asarray(weight, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise InvalidParameterError(f"sample_weight must hold numbers: {error}.") from error
+    if values.shape != (n_rows,):
+        raise InvalidParameterError(
+            f"sample_weight.shape == {values.shape}, expected ({n_rows},): one weight per row."
+        )
+    bad = np.flatnonzero(~(np.isfinite(values) & (values >= 0)))
+    if bad.size:
+        raise InvalidParameterError(
+            f"sample_weight must be finite and non-negative, but row {bad[0]} has {values[bad[0]]}."
+        )
+    if not values.any():
+        raise InvalidParameterError("sample_weight is zero for every row.")
+    return values
 
 
 def _listing(names: Sequence[Any], most: int = 12) -> str:

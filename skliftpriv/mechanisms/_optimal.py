@@ -19,6 +19,9 @@ __all__ = ["Method", "OptimalResult", "optimal_random_response", "posterior_chan
 
 Method = Literal["auto", "columns", "vertices"]
 
+_NAMED = 1e-9
+"""Symbols with a smaller share of an output, which rounding can leave, are not named."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class OptimalResult(MechanismResult):
@@ -131,9 +134,16 @@ def posterior_label(symbols: Sequence[Label], posterior: FloatArray, most: int =
     A single symbol is its own name; else the name reads like ``{Sales 62%, Tech-support 38%}``.
     """
     order = np.argsort(-posterior, kind="stable")
-    members = order[posterior[order] > 0]
+    members = order[posterior[order] > _NAMED]
     if members.size == 1:
         return symbols[members[0]]
-    shown = [f"{symbol_text(symbols[i])} {posterior[i]:.0%}" for i in members[:most]]
+    shown = [f"{symbol_text(symbols[i])} {_percent(posterior[i])}" for i in members[:most]]
     more = [f"{members.size - most} more"] if members.size > most else []
     return "{" + ", ".join(shown + more) + "}"
+
+
+def _percent(share: float) -> str:
+    """Write a share strictly between 0 and 1 without rounding it to 0% or 100%."""
+    if share < 0.005:
+        return "<1%"
+    return ">99%" if share >= 0.995 else f"{share:.0%}"

@@ -366,10 +366,13 @@ def test_frequencies_of_what_are_no_bits_are_refused(value):
         sanitizer.estimate_frequencies(bits)
 
 
-def test_unary_frequencies_come_from_bits_by_one_method():
+def test_unary_frequencies_come_from_bits():
     sanitizer = OUESanitizer("s", "x", epsilon=0.5).fit(FRAME)
+    bits = sanitizer.transform(FRAME)
+    for method in ("least_squares", "ibu"):
+        assert sanitizer.estimate_frequencies(bits, method)["estimate"].sum() == pytest.approx(1.0)
     with pytest.raises(InvalidParameterError, match="least_squares"):
-        sanitizer.estimate_frequencies(sanitizer.transform(FRAME), method="ibu")
+        sanitizer.estimate_frequencies(bits, method="inversion")
     sanitizer.set_params(output="label")
     with pytest.raises(InvalidParameterError, match='output="bits"'):
         sanitizer.estimate_frequencies(sanitizer.transform(FRAME))

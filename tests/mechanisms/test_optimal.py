@@ -8,6 +8,7 @@ from skliftpriv import ALIP, LDP, LIP, JointDistribution, L1Lift, mechanisms
 from skliftpriv.certificate import certify
 from skliftpriv.datasets import load_adult, make_joint
 from skliftpriv.exceptions import UnsupportedNotionError
+from skliftpriv.mechanisms._optimal import posterior_label
 from skliftpriv.solvers._lp import PolytopeLP
 
 REFERENCE = json.loads((Path(__file__).parents[1] / "data" / "aorr_17x5.json").read_text())["aorr"]
@@ -183,6 +184,20 @@ def test_outputs_are_named_after_their_main_symbols():
     assert all(y in joint.useful_labels or (y[0] == "{" and "%" in y) for y in outputs)
     again = mechanisms.optimal_random_response(joint, LIP(0.5)).channel.outputs
     assert outputs == again
+
+
+@pytest.mark.parametrize(
+    ("posterior", "expected"),
+    [
+        ([0.0, 1.0, 0.0, 0.0, 0.0], "b"),
+        ([1e-12, 1 - 1e-12, 0.0, 0.0, 0.0], "b"),
+        ([0.375, 0.625, 0.0, 0.0, 0.0], "{b 62%, a 38%}"),
+        ([0.001, 0.999, 0.0, 0.0, 0.0], "{b >99%, a <1%}"),
+        ([0.4, 0.3, 0.15, 0.1, 0.05], "{a 40%, b 30%, c 15%, 2 more}"),
+    ],
+)
+def test_label_of_a_posterior(posterior, expected):
+    assert posterior_label("abcde", np.array(posterior)) == expected
 
 
 def test_averaged_notions_are_refused():

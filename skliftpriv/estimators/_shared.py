@@ -1,0 +1,43 @@
+"""Counting once for many sanitisers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from ..frames import ContingencyTable, Table
+from ._base import LiftSanitizer
+from ._layout import Layout
+
+__all__ = ["shared_counts"]
+
+
+def shared_counts(
+    sanitizers: Iterable[LiftSanitizer], X: Any, sensitive_features: Any = None
+) -> list[tuple[ContingencyTable, Layout]]:
+    """Count the pairs of S and X for several sanitisers, once for those with the same columns.
+
+    Parameters
+    ----------
+    sanitizers : iterable of sanitisers
+        Their parameters ``sensitive`` and ``useful`` say which columns are counted.
+    X : table
+        Rows with these columns.
+    sensitive_features : array-like of shape (n_rows,), optional
+        The sensitive values, when they are not a column of X.
+
+    Returns
+    -------
+    list of (ContingencyTable, Layout)
+        One per sanitiser; those with the same columns get the same table.
+    """
+    table = Table(X)
+    counted: dict[Layout, ContingencyTable] = {}
+    layouts = []
+    for sanitizer in sanitizers:
+        given = sensitive_features is not None
+        layout = Layout.of(table, sanitizer.sensitive, sanitizer.useful, given)
+        if layout not in counted:
+            counted[layout] = sanitizer._count(table, layout, sensitive_features)
+        layouts.append(layout)
+    return [(counted[layout], layout) for layout in layouts]

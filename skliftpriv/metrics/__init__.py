@@ -1,0 +1,38 @@
+"""Leakage and utility measured on rows: scores of columns, an attacker, and scorers.
+
+Scores of columns are plug-in estimates: they treat the shares of the rows as probabilities. See
+:func:`max_log_lift_score` for what that means when there are few rows.
+"""
+
+from ._attack import attacker_advantage, attacker_advantage_bound
+from ._columns import (
+    ldp_score,
+    leakage_mutual_information_score,
+    max_log_lift_score,
+    maximal_leakage_score,
+    min_log_lift_score,
+    nmi_score,
+)
+from ._scorers import (
+    attacker_advantage_scorer,
+    ldp_scorer,
+    max_log_lift_scorer,
+    maximal_leakage_scorer,
+    nmi_scorer,
+)
+
+__all__ = [
+    "attacker_advantage",
+    "attacker_advantage_bound",
+    "attacker_advantage_scorer",
+    "ldp_score",
+    "ldp_scorer",
+    "leakage_mutual_information_score",
+    "max_log_lift_score",
+    "max_log_lift_scorer",
+    "maximal_leakage_score",
+    "maximal_leakage_scorer",
+    "min_log_lift_score",
+    "nmi_score",
+    "nmi_scorer",
+]

@@ -1,0 +1,170 @@
+"""What an attacker gains from a release: measured on rows, and bounded by a budget."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import ClassifierMixin
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import KFold, StratifiedKFold, cross_val_predict
+from sklearn.naive_bayes import CategoricalNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
+
+from .._arrays import as_nonnegative
+from ..exceptions import InvalidDistributionError, InvalidParameterError
+from ..frames import as_columns, encode_rows
+from ..notions import Notion, implied_lift_bounds
+
+__all__ = ["attacker_advantage", "attacker_advantage_bound"]
+
+# With fewer rows than this per different release, a guess per release is hardly learnt.
+_ROWS_PER_RELEASE = 20
+
+
+def attacker_advantage(
+    s: Any,
+    Y: Any,
+    *,
+    estimator: ClassifierMixin | None = None,
+    cv: Any = 5,
+    random_state: Any = None,
+) -> float:
+    """Measure how much better than without it S is guessed from what was released.
+
+    A classifier learns S from Y on some of the rows and guesses the others, fold by fold. The
+    advantage is the share of right guesses minus that of always guessing the most frequent value.
+
+    Parameters
+    ----------
+    s : array-like of shape (n_rows,)
+        Sensitive values; missing ones are a value of their own.
+    Y : array-like of shape (n_rows,) or table of shape (n_rows, n_columns)
+        What was released.
+    estimator : classifier, optional
+        The attacker. It gets Y as a table and S as whole numbers. By default the columns of Y are
+        taken as categories: if all columns together have few different rows, the most likely
+        value for each of them is guessed, which no attacker can beat given enough rows;
+        otherwise by logistic regression on the categories of each column.
+    cv : int or cross-validation splitter, default=5
+        A number of folds shuffles the rows first.
+    random_state : int, RandomState or None, default=None
+        Seed of this shuffle.
+
+    Returns
+    -------
+    float
+        Below 0 when the guesses are worse than the best one without Y. One measured attack
+        proves no protection: a better attacker may gain more, up to
+        :func:`attacker_advantage_bound`. The standard error is at most 1 / sqrt(n_rows).
+
+    Examples
+    --------
+    >>> from skliftpriv.datasets import load_adult
+    >>> from skliftpriv.metrics import attacker_advantage
+    >>> adult = load_adult()
+    >>> gain = attacker_advantage(adult["sex"], adult["relationship"], random_state=0)
+    >>> print(f"{gain:.2f}")
+    0.11
+    """
+    symbols, columns = as_columns(s, "s"), as_columns(Y, "Y")
+    target = encode_rows(symbols)[0]
+    if len(columns[0]) != target.size:
+        raise InvalidParameterError(f"s has {target.size} rows, but Y has {len(columns[0])}.")
+    counts = np.bincount(target)
+    if counts.size < 2:
+        return 0.0
+    features: Any
+    if estimator is None:
+        estimator, features = _default_attacker(columns)
+    else:
+        features = _as_table(Y)
+    if isinstance(cv, int):
+        cv = _splitter(cv, counts, random_state)
+    guesses = cross_val_predict(estimator, features, target, cv=cv)
+    return float(np.mean(guesses == target) - counts.max() / target.size)
+
+
+def _default_attacker(columns: list[Any]) -> tuple[Any, np.ndarray]:
+    # Codes come from all rows, those to be guessed too: they tell nothing about S.
+    codes, releases = encode_rows(columns)
+    if len(columns) == 1 or len(releases) * _ROWS_PER_RELEASE <= codes.size:
+        # For one column naive Bayes is Bayes; its pseudo-count makes new values fall back on P_S.
+        return CategoricalNB(min_categories=len(releases)), codes[:, None]
+    features = np.column_stack([encode_rows([column])[0] for column in columns])
+    encoder = OneHotEncoder(handle_unknown="ignore")
+    return make_pipeline(encoder, LogisticRegression(max_iter=300)), features
+
+
+def _splitter(n_splits: int, counts: np.ndarray, random_state: Any) -> KFold | StratifiedKFold:
+    # Folds alike in S, unless a value is too rare to be in each of them.
+    kind = StratifiedKFold if counts.min() >= n_splits else KFold
+    return kind(n_splits, shuffle=True, random_state=random_state)
+
+
+def _as_table(Y: Any) -> Any:
+    series = nw.from_native(Y, pass_through=True, series_only=True)
+    if isinstance(series, nw.Series):
+        return nw.to_native(series.to_frame())
+    if not hasattr(Y, "shape"):
+        Y = np.asarray(Y, dtype=object)
+    return Y.reshape(-1, 1) if Y.ndim == 1 else Y
+
+
+def attacker_advantage_bound(notion: Notion, p_s: ArrayLike) -> float:
+    r"""Largest advantage in guessing S that a budget allows to any attacker.
+
+    Parameters
+    ----------
+    notion : Notion
+        The budget that holds, such as ``sanitizer.notion_``. LIP, ALIP and LDP bound the lift
+        itself; averaged notions bound it through the rarest sensitive value.
+    p_s : array-like of shape (n_sensitive,)
+        Prior of S, such as ``sanitizer.joint_.p_s``, or counts of its values.
+
+    Returns
+    -------
+    float
+        Bound on the probability of a right guess from Y minus that of the best guess without it.
+
+    Notes
+    -----
+    Let p be the largest P(s), the success of the best guess without Y, and let
+    :math:`e^{-l} \le P(s|y)/P(s) \le e^{u}` hold for all s and y. Whoever sees Y = y guesses
+    right with probability :math:`\max_s P(s|y)` at most. So the advantage is at most
+
+    .. math:: \sum_y P(y) \max_s P(s|y) - p,
+
+    and three bounds of it hold at once; the smallest is returned.
+
+    1. :math:`P(s|y) \le e^u P(s) \le e^u p`, so it is at most :math:`(e^u - 1) p`: min-entropy
+       leakage is at most u.
+    2. :math:`P(s|y) = 1 - \sum_{t \ne s} P(t|y) \le 1 - e^{-l} (1 - P(s)) \le 1 - e^{-l} (1 - p)`,
+       so it is at most :math:`(1 - e^{-l})(1 - p)`, and never more than 1 - p.
+    3. :math:`\max_s P(s|y) - p \le \max_s (P(s|y) - P(s))`, which is at most the total variation
+       distance of P(S|y) and P(S); a lift within the band makes that at most
+       :math:`(e^u - 1)(1 - e^{-l}) / (e^u - e^{-l})`.
+
+    For two equally likely values the second one is attained.
+
+    Examples
+    --------
+    >>> from skliftpriv import LIP
+    >>> from skliftpriv.metrics import attacker_advantage_bound
+    >>> round(attacker_advantage_bound(LIP(0.5), [0.5, 0.5]), 4)
+    0.1967
+    """
+    prior = as_nonnegative(p_s, "p_s", ndim=1)
+    if not prior.any():
+        raise InvalidDistributionError("p_s holds no mass: pass the prior of S or counts of it.")
+    prior = prior / prior.sum()
+    with np.errstate(over="ignore"):
+        smallest, largest = implied_lift_bounds(notion, prior)
+    best = prior.max()
+    up, down = np.float64(largest - 1.0), np.float64(1.0 - smallest)
+    with np.errstate(divide="ignore"):  # a budget beyond all doubles, or below them
+        by_distance = 1.0 / (1.0 / up + 1.0 / down)
+    return float(min(up * best, down * (1.0 - best), by_distance))

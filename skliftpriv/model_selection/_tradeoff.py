@@ -1,0 +1,194 @@
+"""What each mechanism keeps and leaks at each budget."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any
+
+import pandas as pd
+from sklearn.base import clone
+from sklearn.utils.parallel import Parallel, delayed
+
+from ..estimators import LiftSanitizer, shared_counts
+from ..exceptions import InvalidParameterError
+
+__all__ = ["tradeoff_curve"]
+
+#: Columns that are read from the report.
+MEASURES = (
+    "nmi",
+    "mutual_information",
+    "max_log_lift",
+    "min_log_lift",
+    "ldp",
+    "leakage_mutual_information",
+    "maximal_leakage",
+)
+
+
+def tradeoff_curve(
+    estimators: LiftSanitizer | Sequence[LiftSanitizer] | Mapping[str, LiftSanitizer],
+    X: Any,
+    epsilons: Iterable[Any],
+    *,
+    sensitive_features: Any = None,
+    n_jobs: int | None = None,
+    verbose: bool = False,
+) -> pd.DataFrame:
+    """Measure what mechanisms keep and leak over a range of budgets.
+
+    The rows are counted once for all mechanisms with the same columns, so that a curve costs
+    little more than its mechanisms. Every row of the result is exactly what ``fit`` with this
+    epsilon would report.
+
+    Parameters
+    ----------
+    estimators : sanitiser, sequence of sanitisers, or dict from name to sanitiser
+        Unfitted sanitisers; fitted ones are cloned too. Without names each is called after its
+        class and, where a class comes twice, after the parameters that differ.
+    X : table
+        Rows with the useful column(s) and, unless ``sensitive_features`` is given, S.
+    epsilons : iterable of float or pair
+        Budgets to set on every sanitiser.
+    sensitive_features : array-like of shape (n_rows,), optional
+        The sensitive values, when they are not a column of X.
+    n_jobs : int, optional
+        Number of processes, as in scikit-learn.
+    verbose : bool, default=False
+        Whether to show progress on standard error.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row per mechanism and budget, in the order given. Columns:
+
+        - ``mechanism``, ``epsilon``, ``notion`` (with its budget, in words);
+        - ``nmi``, ``mutual_information``: what is kept of X;
+        - ``max_log_lift``, ``min_log_lift``, ``ldp``, ``leakage_mutual_information``,
+          ``maximal_leakage``: what is leaked about S;
+        - ``budget_used``: largest share of the budget that a side of the notion takes up;
+        - ``satisfied``: whether the budget is met, decided in exact arithmetic;
+        - ``gap``: distance to the optimum at most, NaN for mechanisms that do not know it;
+        - ``seconds``: time of the mechanism, without counting.
+
+    Examples
+    --------
+    >>> from skliftpriv import ORRSanitizer, WatchdogSanitizer
+    >>> from skliftpriv.datasets import load_adult
+    >>> from skliftpriv.model_selection import tradeoff_curve
+    >>> columns = {"sensitive": "relationship", "useful": "occupation"}
+    >>> curve = tradeoff_curve(
+    ...     {"optimal": ORRSanitizer(**columns), "watchdog": WatchdogSanitizer(**columns)},
+    ...     load_adult(),
+    ...     epsilons=[0.5, 1.0],
+    ... )
+    >>> curve.pivot(index="epsilon", columns="mechanism", values="nmi").round(2)
+    mechanism  optimal  watchdog
+    epsilon
+    0.5           0.85      0.29
+    1.0           0.96      0.77
+    """
+    named = _named(estimators)
+    budgets = list(epsilons) if isinstance(epsilons, Iterable) else [epsilons]
+    if not budgets:
+        raise InvalidParameterError("epsilons is empty: pass at least one budget.")
+    counted = shared_counts(named.values(), X, sensitive_features)
+    tasks = [
+        (name, clone(sanitizer).set_params(epsilon=epsilon), counts, layout)
+        for (name, sanitizer), (counts, layout) in zip(named.items(), counted, strict=True)
+        for epsilon in budgets
+    ]
+    rows = Parallel(n_jobs=n_jobs, return_as="generator")(delayed(_row)(*task) for task in tasks)
+    return pd.DataFrame(_Progress(len(tasks)).over(rows) if verbose else rows)
+
+
+def _row(name: str, sanitizer: LiftSanitizer, counts: Any, layout: Any) -> dict[str, Any]:
+    start = perf_counter()
+    result = sanitizer._result_for(counts, layout)
+    seconds = perf_counter() - start
+    report = result.report
+    budget = result.notion.budget
+    return {
+        "mechanism": name,
+        "epsilon": sanitizer.epsilon,
+        "notion": str(result.notion),
+        **{measure: getattr(report, measure) for measure in MEASURES},
+        # A level of -0.0 is that of a constant; added to 0.0 it loses the sign.
+        "budget_used": max(0.0 + report.levels_after[side] / budget[side] for side in budget),
+        "satisfied": report.satisfied,
+        "gap": getattr(result, "gap", float("nan")),
+        "seconds": seconds,
+    }
+
+
+def _named(estimators: Any) -> dict[str, LiftSanitizer]:
+    if isinstance(estimators, Mapping):
+        named = dict(estimators)
+    else:
+        single = isinstance(estimators, LiftSanitizer) or not isinstance(estimators, Iterable)
+        several = [estimators] if single else list(estimators)
+        names = _names(several)
+        named = dict(zip(names, several, strict=True))
+        if len(named) < len(several):
+            twice = next(name for name in names if names.count(name) > 1)
+            raise InvalidParameterError(
+                f"{twice} is given twice with the same parameters; give each its own name in a "
+                "dict, or leave one out."
+            )
+    if not named:
+        raise InvalidParameterError("estimators is empty: pass at least one sanitiser.")
+    for name, sanitizer in named.items():
+        if not isinstance(sanitizer, LiftSanitizer):
+            raise InvalidParameterError(
+                f"{name}: {sanitizer!r} is no sanitiser, such as SubsetMergingSanitizer()."
+            )
+    return named
+
+
+def _names(sanitizers: Sequence[Any]) -> list[str]:
+    kinds = [type(sanitizer) for sanitizer in sanitizers]
+    names = []
+    for sanitizer, kind in zip(sanitizers, kinds, strict=True):
+        alike = [other for other in sanitizers if type(other) is kind]
+        if len(alike) == 1 or not isinstance(sanitizer, LiftSanitizer):
+            names.append(kind.__name__)
+            continue
+        # Every epsilon is replaced, so it tells nothing apart.
+        own = {key: repr(value) for key, value in sanitizer.get_params().items()}
+        others = [other.get_params() for other in alike]
+        differ = [
+            f"{key}={value}"
+            for key, value in own.items()
+            if key != "epsilon" and any(repr(other[key]) != value for other in others)
+        ]
+        names.append(f"{kind.__name__}({', '.join(differ)})")
+    return names
+
+
+@dataclass
+class _Progress:
+    """A line of text on standard error that grows with what is done."""
+
+    total: int
+    width: int = 30
+
+    def over(self, rows: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+        start = perf_counter()
+        try:
+            self._show(0, 0.0, "")
+            for done, row in enumerate(rows, start=1):
+                now = f"{row['mechanism']}, epsilon={row['epsilon']}"
+                self._show(done, perf_counter() - start, now)
+                yield row
+        finally:
+            print(file=sys.stderr, flush=True)
+
+    def _show(self, done: int, seconds: float, now: str) -> None:
+        full = self.width * done // self.total
+        bar = "#" * full + "." * (self.width - full)
+        text = f"[{bar}] {done}/{self.total} {seconds:.1f} s {now}"
+        # Over the same line again, padded to hide what is longer there.
+        print(f"\r{text:<100.100}", end="", file=sys.stderr, flush=True)
