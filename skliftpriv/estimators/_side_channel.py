@@ -142,7 +142,7 @@ class SRLIPSanitizer(LiftSanitizer):
             "srlip_": result.srlip,
             "levels_by_knowledge_": {
                 tuple(names[j] for j in columns): level
-                for columns, level in result.levels_by_knowledge.items()
+                for columns, level in result.report.levels_by_knowledge.items()
             },
             "status_": result.status,
         }
@@ -151,7 +151,7 @@ class SRLIPSanitizer(LiftSanitizer):
         else:
             known |= {
                 "budgets_": dict(zip(names, result.budgets, strict=True)),
-                "column_leakage_": dict(zip(names, result.column_levels, strict=True)),
+                "column_leakage_": dict(zip(names, result.report.column_levels, strict=True)),
             }
         return {**super()._fitted(counts, layout, joint, result), **known}
 

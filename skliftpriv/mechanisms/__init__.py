@@ -5,7 +5,7 @@ from ._optimal import OptimalResult, optimal_random_response
 from ._product import product_channel
 from ._protocols import ProtocolResult, generalized_randomized_response
 from ._result import MechanismResult, PartitionResult
-from ._side_channel import SideChannelResult, side_channel_resistant
+from ._side_channel import SideChannelReport, SideChannelResult, side_channel_resistant
 from ._subset_merging import subset_merging
 from ._subset_response import subset_random_response
 from ._unary import UnaryResult, optimized_unary_encoding
@@ -18,6 +18,7 @@ __all__ = [
     "OptimalResult",
     "PartitionResult",
     "ProtocolResult",
+    "SideChannelReport",
     "SideChannelResult",
     "UnaryResult",
     "conditional_reporting",

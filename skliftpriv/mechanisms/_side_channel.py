@@ -16,17 +16,43 @@ from ..exceptions import InvalidParameterError
 from ..measures import log_lift, srlip_levels
 from ..measures._side_channel import SideGroups, side_groups
 from ..notions import LIP, SRLIP
+from ..notions._side_channel import SIDE_CHANNEL
 from ..report import PrivacyReport, privacy_report
 from ..solvers import PosteriorProblem, solve
 from ._optimal import Method, posterior_channel
 from ._product import best_product
 from ._result import MechanismResult
 
-__all__ = ["SideChannelResult", "side_channel_resistant"]
+__all__ = ["SideChannelReport", "SideChannelResult", "side_channel_resistant"]
 
 #: Numbers in the inequality rows beyond which the optimal strategy is refused: 400 MB.
 _MOST_ENTRIES = 50_000_000
 _MOST_ATTRIBUTES = 12
+
+
+@dataclass(frozen=True, repr=False)
+class SideChannelReport(PrivacyReport):
+    """Leakage and utility of a release of several attributes, with and without side channels.
+
+    Attributes
+    ----------
+    levels_by_knowledge : dict
+        Level against an attacker who knows these attributes (positions); the empty tuple is LIP,
+        and the largest of all is SRLIP.
+    column_levels : tuple of float
+        LIP level of each released attribute on its own, where there is one column for each.
+    """
+
+    levels_by_knowledge: dict[tuple[int, ...], float]
+    column_levels: tuple[float, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain numbers."""
+        return {
+            **super().to_dict(),
+            "levels_by_knowledge": dict(self.levels_by_knowledge),
+            "column_levels": list(self.column_levels),
+        }
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,23 +63,21 @@ class SideChannelResult(MechanismResult):
     ----------
     strategy : {"optimal", "product"}
         How it was built.
-    srlip : float
-        Level reached, in nats.
-    levels_by_knowledge : dict
-        Level against an attacker who knows these attributes (positions); the empty tuple is LIP.
-    budgets, column_levels : tuple of float
-        For "product": LIP budget with which each attribute was sanitised, and LIP level of each
-        released attribute on its own. Empty for "optimal".
+    budgets : tuple of float
+        For "product": LIP budget with which each attribute was sanitised. Empty for "optimal".
     upper_bound : float
         For "optimal": no SRLIP mechanism has a larger NMI. For "product" 1.0: nothing is known.
     """
 
+    report: SideChannelReport
     strategy: str
-    srlip: float
-    levels_by_knowledge: dict[tuple[int, ...], float]
     budgets: tuple[float, ...]
-    column_levels: tuple[float, ...]
     upper_bound: float
+
+    @property
+    def srlip(self) -> float:
+        """Level reached, in nats, whatever attributes an attacker knows."""
+        return max(self.report.levels_by_knowledge.values())
 
     @property
     def gap(self) -> float:
@@ -122,19 +146,12 @@ def side_channel_resistant(
     else:
         raise InvalidParameterError(f'strategy must be "optimal" or "product", not {strategy!r}.')
     certified = release_checked(channel, joint.p_x, _ExactCheck(joint.masses, attributes, notion))
-    levels = {
-        found.known: found.level
-        for found in srlip_levels(joint.matrix, certified.channel.matrix, attributes)
-    }
     return SideChannelResult(
         joint=joint,
         notion=notion,
         certified=certified,
-        report=_report(joint, notion, certified.channel, attributes, levels),
+        report=_report(joint, notion, certified.channel, attributes, each=bool(known["budgets"])),
         strategy=strategy,
-        srlip=max(levels.values()),
-        levels_by_knowledge=levels,
-        column_levels=_column_levels(joint, certified.channel) if known["budgets"] else (),
         **known,
     )
 
@@ -191,20 +208,21 @@ def _report(
     notion: SRLIP,
     channel: Channel,
     attributes: NDArray[np.intp],
-    levels: dict[tuple[int, ...], float],
-) -> PrivacyReport:
+    *,
+    each: bool,
+) -> SideChannelReport:
     plain = privacy_report(joint, notion, channel, satisfied=True)
-    # Of X itself an attacker learns x, whatever was known: the level is that of no knowledge at
-    # all or more, and it is found by releasing X unchanged.
-    identity = np.eye(joint.shape[1])
-    before = max(found.level for found in srlip_levels(joint.matrix, identity, attributes))
-    return PrivacyReport(
+    before = srlip_levels(joint.matrix, np.eye(joint.shape[1]), attributes)
+    after = srlip_levels(joint.matrix, channel.matrix, attributes)
+    return SideChannelReport(
         notion=notion,
         satisfied=True,
         before=plain.before,
         after=plain.after,
-        levels_before={**plain.levels_before, "srlip": before},
-        levels_after={**plain.levels_after, "srlip": max(levels.values())},
+        levels_before={**plain.levels_before, SIDE_CHANNEL: max(f.level for f in before)},
+        levels_after={**plain.levels_after, SIDE_CHANNEL: max(f.level for f in after)},
+        levels_by_knowledge={found.known: found.level for found in after},
+        column_levels=_column_levels(joint, channel) if each else (),
     )
 
 

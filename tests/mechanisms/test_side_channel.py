@@ -117,7 +117,7 @@ def test_optimal_keeps_more_than_the_product(eps):
         each = mechanisms.side_channel_resistant(joint, eps, strategy="product")
         assert each.srlip <= eps
         assert each.report.satisfied
-        assert len(each.budgets) == len(each.column_levels) == 3
+        assert len(each.budgets) == len(each.report.column_levels) == 3
         assert best.nmi >= each.nmi - 1e-6
         more.append(best.nmi - each.nmi)
     assert np.mean(more) > 0.02
@@ -129,8 +129,10 @@ def test_srlip_is_stricter_than_lip():
     result = mechanisms.side_channel_resistant(joint, 0.5, time_limit=4.0)
     assert result.nmi < plain.upper_bound
     assert measures.srlip_level(joint.matrix, plain.channel.matrix, (3, 3)).level > 0.5
-    assert result.levels_by_knowledge[()] <= result.srlip
-    assert set(result.levels_by_knowledge) == {(), (0,), (1,)}
+    assert result.report.levels_by_knowledge[()] <= result.srlip
+    assert set(result.report.levels_by_knowledge) == {(), (0,), (1,)}
+    assert result.report.to_dict()["levels_by_knowledge"] == result.report.levels_by_knowledge
+    assert "SRLIP level" in repr(result.report)
 
 
 def test_bad_input_is_refused():
@@ -164,4 +166,4 @@ def test_one_attribute_has_no_side_channel(strategy):
     result = mechanisms.side_channel_resistant(joint, 0.5, strategy=strategy)
     best = mechanisms.optimal_random_response(joint, LIP(0.5))
     assert result.nmi == pytest.approx(best.nmi, abs=1e-4)
-    assert set(result.levels_by_knowledge) == {()}
+    assert set(result.report.levels_by_knowledge) == {()}
