@@ -1,7 +1,7 @@
 """How fast are the solvers? Times, certified gaps, and ratios measured in the same run.
 
 Run ``python examples/benchmarks/solvers.py --quick`` (about a minute) or without the option
-(about a quarter of an hour). Joints are ``default_rng(0).random((S, X))``, normalised; but for
+(about twenty minutes). Joints are ``default_rng(0).random((S, X))``, normalised; but for
 the first section the budget is LIP with eps_l = eps_u = eps / 2.
 """
 
@@ -163,12 +163,12 @@ def against_vertices(sizes: list[tuple[int, int, float]], limit: float) -> None:
             head = f"{f'{name}, vertices, {label}':<34}"
             if result is None:
                 ratio = limit / columns.seconds
-                print(f"{head}{'> ' + format(limit, 'g'):>9} s  columns > {ratio:.0f} times faster")
+                print(f"{head}{'> ' + format(limit, 'g'):>9} s  time / columns > {ratio:.0f}")
                 continue
             seconds, n_vertices, nmi = result
             print(
                 f"{head}{seconds:9.3f} s  NMI {nmi:.6f}  {n_vertices} vertices; "
-                f"columns {seconds / columns.seconds:.1f} times faster"
+                f"time / columns {seconds / columns.seconds:.1f}"
             )
 
 

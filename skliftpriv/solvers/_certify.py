@@ -19,13 +19,13 @@ from ._relaxed import NO_BOX, RelaxedMaster
 from ._run import Run
 from ._search import ColumnPool, clean, descend, entropy_slopes
 
-_SHARE = 0.4
+_SHARE = 0.25
 """Relaxed prices are good enough when their error is below this share of the gap."""
-_SMOOTH = 0.5
+_SMOOTH = 0.6
 """Weight of the best known prices when new prices are tried (Wentges smoothing)."""
 _COVER = 0.95
 """Share of the total error of the relaxed solution that one round of splits must hit."""
-_SPLITS = 50
+_SPLITS = 25
 """A round splits about this many boxes even if fewer posteriors have weight."""
 _TINY = 1e-9
 
