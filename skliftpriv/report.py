@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, fields
-from html import escape
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,11 +11,12 @@ from scipy.special import entr
 
 from . import measures
 from ._arrays import FloatArray
+from ._format import html_card, html_table, number, share, text_table
 from .channel import Channel
 from .distribution import JointDistribution
 from .notions import Notion
 
-__all__ = ["LeakageSummary", "PrivacyReport", "privacy_report", "worst_levels"]
+__all__ = ["LeakageSummary", "PrivacyReport", "privacy_report", "side_title", "worst_levels"]
 
 
 @dataclass(frozen=True)
@@ -98,15 +98,8 @@ TITLES = {
     "nmi": "NMI, share of X kept",
 }
 
-_SIDE_TITLES = {
-    "srlip": "SRLIP level",
-    "l1_lift": "l1-lift level",
-    "l1_lift_inverse": "l1-lift-inverse level",
-    "chi2_lift": "chi2-lift level",
-    "chi2_lift_inverse": "chi2-lift-inverse level",
-    "alpha_lift": "alpha-lift level",
-    "alpha_lift_inverse": "alpha-lift-inverse level",
-}
+#: Sides of a notion that are rows of the summary already, but for the sign of the smallest lift.
+_ROW_OF_SIDE = {"max_lift": "max_log_lift", "min_lift": "min_log_lift", "ldp": "ldp"}
 
 
 @dataclass(frozen=True)
@@ -167,38 +160,46 @@ class PrivacyReport:
             for field in fields(LeakageSummary)
         ]
         for side, budget in self.notion.budget.items():
-            if side in _SIDE_TITLES:
+            if side not in _ROW_OF_SIDE:
                 rows.append((side, self.levels_before[side], self.levels_after[side], budget))
         return rows
 
     def _pair(self, name: str) -> tuple[float, float]:
         return getattr(self.before, name), getattr(self.after, name)
 
-    def __repr__(self) -> str:
-        verdict = "met" if self.satisfied else "MISSED"
-        lines = [
-            f"PrivacyReport: {self.notion} {verdict}",
-            f"{'':<26}{'before':>10}{'after':>10}{'budget':>10}",
-        ]
+    def _cells(self) -> list[list[str]]:
+        """Write the rows as text, below a header."""
+        cells = [["", "before", "after", "budget"]]
         for name, before, after, budget in self.rows():
-            bound = "" if budget is None else f"{budget:.4f}"
-            lines.append(f"{_title(name):<26}{before:>10.4f}{after:>10.4f}{bound:>10}")
-        return "\n".join(lines)
+            bound = "" if budget is None else number(budget)
+            cells.append([_title(name), number(before), number(after), bound])
+        return cells
+
+    def _in_words(self) -> str:
+        raw, safe = self.before, self.after
+        now, earlier = (
+            f"{np.exp(of.min_log_lift):.3g} to {np.exp(of.max_log_lift):.3g}" for of in (safe, raw)
+        )
+        return (
+            f"Seeing Y makes a value of S {now} times as probable (X itself: {earlier}); "
+            f"{share(self.nmi)} of X kept"
+        )
+
+    def __repr__(self) -> str:
+        # Pages of scikit-learn show the two ends only: the verdict, and what was kept.
+        verdict = f"{self.notion} {'met' if self.satisfied else 'MISSED'}"
+        lines = [f"{verdict} ({type(self).__name__})", *text_table(self._cells())]
+        return "\n".join([*lines, self._in_words()])
 
     def _repr_html_(self) -> str:
-        verdict = "met" if self.satisfied else "<strong>missed</strong>"
-        cells = []
-        for name, before, after, budget in self.rows():
-            bound = "" if budget is None else f"{budget:.4f}"
-            cells.append(
-                f"<tr><th style='text-align:left'>{escape(_title(name))}</th>"
-                f"<td>{before:.4f}</td><td>{after:.4f}</td><td>{bound}</td></tr>"
-            )
-        return (
-            f"<table><caption>{escape(str(self.notion))}: {verdict}</caption>"
-            "<thead><tr><th></th><th>before</th><th>after</th><th>budget</th></tr></thead>"
-            f"<tbody>{''.join(cells)}</tbody></table>"
-        )
+        verdict = "Budget met" if self.satisfied else "Budget missed"
+        table = html_table(self._cells(), [budget is not None for *_, budget in self.rows()])
+        lead = [f"{self._in_words()}."]
+        notes = [
+            "Rows with a budget are bold. NMI is the share of the information in X that Y keeps; "
+            "total variation and chi2-divergence are plain numbers, the rest is in nats."
+        ]
+        return html_card(self.satisfied, verdict, str(self.notion), lead, table, notes)
 
 
 def privacy_report(
@@ -240,17 +241,23 @@ def worst_levels(notion: Notion, lift: FloatArray, p_s: FloatArray) -> dict[str,
     return {side: float(level.max()) for side, level in notion.levels(lift, p_s).items()}
 
 
+def side_title(side: str) -> str:
+    """How a side of a notion is called for a reader."""
+    row = _ROW_OF_SIDE.get(side)
+    if row is None:
+        name = side.upper() if side == "srlip" else side.replace("_", "-")
+        return f"{name} level"
+    return f"minus {TITLES[row]}" if side == "min_lift" else TITLES[row]
+
+
 def _bounds_of_rows(budget: dict[str, float]) -> dict[str, float]:
     """Budgets that compare with a row of the summary, with the sign of the row."""
-    bounds = {}
-    if "max_lift" in budget:
-        bounds["max_log_lift"] = budget["max_lift"]
-    if "min_lift" in budget:
-        bounds["min_log_lift"] = -budget["min_lift"]
-    if "ldp" in budget:
-        bounds["ldp"] = budget["ldp"]
-    return bounds
+    return {
+        row: -budget[side] if side == "min_lift" else budget[side]
+        for side, row in _ROW_OF_SIDE.items()
+        if side in budget
+    }
 
 
 def _title(name: str) -> str:
-    return TITLES.get(name) or _SIDE_TITLES[name]
+    return TITLES.get(name) or side_title(name)

@@ -5,7 +5,12 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from .._format import html_card, html_table, number
+from ..report import side_title
+
 __all__ = ["Guarantee"]
+
+_CHECKED = "checked in exact arithmetic on what is sampled"
 
 
 @dataclass(frozen=True)
@@ -49,21 +54,37 @@ class Guarantee:
         """Return the guarantee as plain data."""
         return asdict(self)
 
-    def __str__(self) -> str:
-        columns = ", ".join(self.columns)
+    def _claim(self) -> str:
         verb = "holds" if self.holds else "does NOT hold"
-        sides = ", ".join(
-            f"{side} {self.achieved[side]:.4f} (budget {bound:.4f})"
-            for side, bound in self.budget.items()
-        )
+        columns = ", ".join(self.columns)
+        return f"{self.notion} of {self.sensitive} {verb} for one release of {columns}."
+
+    def _limits(self) -> list[str]:
+        """Say what the promise rests on and what it leaves out, a sentence each."""
         lines = [
-            f"{self.notion} of {self.sensitive} {verb} for one release of {columns}.",
-            f"Levels reached, in nats: {sides}; checked in exact arithmetic on what is sampled.",
             f"Basis: {self.basis} ({self.n_rows:,} rows).",
             "Not covered: releasing the same rows again, or further columns about them.",
         ]
         if not self.secret_randomness:
             lines.append("The randomness comes from a seed: void against whoever knows it.")
-        return "\n".join(lines)
+        return lines
+
+    def __str__(self) -> str:
+        sides = ", ".join(
+            f"{side} {number(self.achieved[side])} (budget {number(bound)})"
+            for side, bound in self.budget.items()
+        )
+        levels = f"Levels reached, in nats: {sides}; {_CHECKED}."
+        return "\n".join([self._claim(), levels, *self._limits()])
 
     __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        rows = [
+            [side_title(side), number(self.achieved[side]), number(bound)]
+            for side, bound in self.budget.items()
+        ]
+        table = html_table([["level in nats", "reached", "budget"], *rows], [True] * len(rows))
+        verdict = "Holds" if self.holds else "Does not hold"
+        notes = [f"Levels are {_CHECKED}.", *self._limits()]
+        return html_card(self.holds, verdict, self._claim(), [], table, notes)

@@ -7,16 +7,16 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn import config_context, get_config
 from sklearn.base import ClassifierMixin
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import KFold, StratifiedKFold, cross_val_predict
 from sklearn.naive_bayes import CategoricalNB
-from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
 from .._arrays import as_nonnegative
 from ..exceptions import InvalidDistributionError, InvalidParameterError
-from ..frames import as_columns, encode_rows
+from ..frames import as_columns, checked_weight, encode_rows
 from ..notions import Notion, implied_lift_bounds
 
 __all__ = ["attacker_advantage", "attacker_advantage_bound"]
@@ -32,6 +32,7 @@ def attacker_advantage(
     estimator: ClassifierMixin | None = None,
     cv: Any = 5,
     random_state: Any = None,
+    sample_weight: Any = None,
 ) -> float:
     """Measure how much better than without it S is guessed from what was released.
 
@@ -53,13 +54,17 @@ def attacker_advantage(
         A number of folds shuffles the rows first.
     random_state : int, RandomState or None, default=None
         Seed of this shuffle.
+    sample_weight : array-like of shape (n_rows,), optional
+        Weight of each row: for the attacker who learns, for right guesses, and for the most
+        frequent value. The ``fit`` of an own ``estimator`` must take it too.
 
     Returns
     -------
     float
         Below 0 when the guesses are worse than the best one without Y. One measured attack
         proves no protection: a better attacker may gain more, up to
-        :func:`attacker_advantage_bound`. The standard error is at most 1 / sqrt(n_rows).
+        :func:`attacker_advantage_bound`. The standard error is at most 1 / sqrt(n_rows), or with
+        weights w the square root of sum(w^2) / sum(w)^2.
 
     Examples
     --------
@@ -74,29 +79,37 @@ def attacker_advantage(
     target = encode_rows(symbols)[0]
     if len(columns[0]) != target.size:
         raise InvalidParameterError(f"s has {target.size} rows, but Y has {len(columns[0])}.")
-    counts = np.bincount(target)
-    if counts.size < 2:
+    weight = checked_weight(sample_weight, target.size)
+    masses = np.bincount(target, weights=weight)
+    if np.count_nonzero(masses) < 2:
         return 0.0
+    own = estimator is not None
     features: Any
-    if estimator is None:
-        estimator, features = _default_attacker(columns)
-    else:
+    if own:
         features = _as_table(Y)
+    else:
+        estimator, features = _default_attacker(columns)
     if isinstance(cv, int):
-        cv = _splitter(cv, counts, random_state)
-    guesses = cross_val_predict(estimator, features, target, cv=cv)
-    return float(np.mean(guesses == target) - counts.max() / target.size)
+        cv = _splitter(cv, np.bincount(target), random_state)
+    params = {}
+    if weight is not None:
+        # Pseudo-counts and penalties are made for weights around 1.
+        params["sample_weight"] = weight / weight.mean()
+    # Under metadata routing an own attacker says what it requests; ours just takes the weights.
+    with config_context(enable_metadata_routing=own and get_config()["enable_metadata_routing"]):
+        guesses = cross_val_predict(estimator, features, target, cv=cv, params=params)
+    right = np.average(guesses == target, weights=weight)
+    return float(right - masses.max() / masses.sum())
 
 
-def _default_attacker(columns: list[Any]) -> tuple[Any, np.ndarray]:
+def _default_attacker(columns: list[Any]) -> tuple[Any, Any]:
     # Codes come from all rows, those to be guessed too: they tell nothing about S.
     codes, releases = encode_rows(columns)
     if len(columns) == 1 or len(releases) * _ROWS_PER_RELEASE <= codes.size:
         # For one column naive Bayes is Bayes; its pseudo-count makes new values fall back on P_S.
         return CategoricalNB(min_categories=len(releases)), codes[:, None]
     features = np.column_stack([encode_rows([column])[0] for column in columns])
-    encoder = OneHotEncoder(handle_unknown="ignore")
-    return make_pipeline(encoder, LogisticRegression(max_iter=300)), features
+    return LogisticRegression(max_iter=300), OneHotEncoder().fit_transform(features)
 
 
 def _splitter(n_splits: int, counts: np.ndarray, random_state: Any) -> KFold | StratifiedKFold:

@@ -18,7 +18,7 @@ from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import FeatureUnion, Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from ..estimators import LiftSanitizer
+from ..estimators import ConditionalReporting, LiftSanitizer
 from ..exceptions import InvalidParameterError
 from ..frames import ColumnKey, Table
 from ._attack import attacker_advantage
@@ -148,9 +148,10 @@ class _AttackerAdvantageScorer:
     random_state: Any
 
     def __call__(self, estimator: Any, X: Any, y: Any = None) -> float:
+        s = self._sensitive_values(X)
         return attacker_advantage(
-            self._sensitive_values(X),
-            _released(estimator, X),
+            s,
+            _released(estimator, X, s),
             estimator=self.attacker,
             cv=self.cv,
             random_state=self.random_state,
@@ -208,20 +209,23 @@ def _parts(estimator: Any) -> list[Any]:
     return []
 
 
-def _released(estimator: Any, X: Any) -> Any:
+def _released(estimator: Any, X: Any, s: Any) -> Any:
     """Send rows through a fitted model up to and including its first sanitiser."""
     sanitizer = _find(estimator)
     if estimator is sanitizer:
+        apart = sanitizer.guarantee_.sensitive == "sensitive_features"
+        if apart and isinstance(sanitizer, ConditionalReporting):
+            return sanitizer.transform(X, sensitive_features=s)
         return sanitizer.transform(X)
     if hasattr(estimator, "best_estimator_"):
-        return _released(estimator.best_estimator_, X)
+        return _released(estimator.best_estimator_, X, s)
     parts = _parts(estimator)
     place = next(i for i, part in enumerate(parts) if sanitizer in _sanitizers(part))
     if isinstance(estimator, Pipeline) and place > 0:
         X = estimator[:place].transform(X)
     elif isinstance(estimator, ColumnTransformer):
         X = _select(X, estimator.transformers_[place][2])
-    return _released(parts[place], X)
+    return _released(parts[place], X, s)
 
 
 def _select(X: Any, columns: Any) -> Any:

@@ -1,7 +1,18 @@
-"""The rows that the tests of the estimators share: three sensitive values, unequal margins."""
+"""What the tests of the estimators share: rows with three sensitive values, all sanitisers."""
 
 import numpy as np
 import pandas as pd
+
+from skliftpriv import (
+    ConditionalReporting,
+    GRRSanitizer,
+    ORRSanitizer,
+    OUESanitizer,
+    SRLIPSanitizer,
+    SRRSanitizer,
+    SubsetMergingSanitizer,
+    WatchdogSanitizer,
+)
 
 LETTERS = "abcdef"
 
@@ -28,3 +39,19 @@ def group_of(sanitizer):
         symbol: {channel.outputs[y] for y in np.flatnonzero(row)}
         for symbol, row in zip(channel.inputs, channel.matrix, strict=True)
     }
+
+
+def make_sanitizers(**options):
+    """One unfitted sanitiser of each kind, for the columns s and x."""
+    kinds = [
+        SubsetMergingSanitizer,
+        ORRSanitizer,
+        SRRSanitizer,
+        GRRSanitizer,
+        OUESanitizer,
+        ConditionalReporting,
+        SRLIPSanitizer,
+    ]
+    # Merging draws nothing, so that a watchdog that does is of more use.
+    watchdog = WatchdogSanitizer("s", "x", randomization="uniform", **options)
+    return [watchdog, *(kind("s", "x", **options) for kind in kinds)]

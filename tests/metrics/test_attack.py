@@ -6,8 +6,9 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn import config_context
 from sklearn.dummy import DummyClassifier
-from sklearn.model_selection import ShuffleSplit
+from sklearn.model_selection import KFold, ShuffleSplit
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.tree import DecisionTreeClassifier
@@ -123,6 +124,67 @@ def test_own_attacker_and_own_folds():
         attacker_advantage(s, s, cv=ShuffleSplit(3))
     with pytest.raises(InvalidParameterError, match="s has 100 rows, but Y has 99"):
         attacker_advantage(s, s[1:])
+
+
+# ---- weights
+
+
+def flipped_rows(n_columns=1):
+    """Rows in which Y is S and rows in which it is not, so that weights decide what is learnt."""
+    rng = np.random.default_rng(0)
+    s, honest = rng.integers(2, size=600), np.arange(600) < 300
+    y = np.where(honest, s, 1 - s)
+    columns = [y, *rng.integers(2, size=(n_columns - 1, 600))]
+    return s, np.column_stack(columns), honest
+
+
+# Twelve columns have more different rows than can be learnt one by one: logistic regression.
+@pytest.mark.parametrize("n_columns", [1, 12])
+def test_weights_decide_what_the_attacker_learns_and_is_paid_for(n_columns):
+    s, Y, honest = flipped_rows(n_columns)
+    assert attacker_advantage(s, Y, random_state=0) < 0.1
+    weight = np.where(honest, 4.0, 1.0)
+    # Whoever believes Y is right on the four fifths of the weight that the honest rows have.
+    prior = np.bincount(s, weights=weight).max() / weight.sum()
+    gain = attacker_advantage(s, Y, random_state=0, sample_weight=weight)
+    assert gain == pytest.approx(0.8 - prior, abs=1e-12)
+    # The scale of the weights means nothing, in spite of pseudo-counts and penalties.
+    tiny = attacker_advantage(s, Y, random_state=0, sample_weight=weight * 2.0**-30)
+    assert tiny == pytest.approx(gain, abs=1e-12)
+
+
+def test_weights_of_one_change_nothing_and_of_zero_remove_rows():
+    s, y = TEST["relationship"].iloc[:2000], TEST["occupation"].iloc[:2000]
+    expected = attacker_advantage(s, y, random_state=0)
+    assert attacker_advantage(s, y, random_state=0, sample_weight=np.ones(2000)) == expected
+    s, Y, honest = flipped_rows()
+    folds = KFold(5, shuffle=True, random_state=0)
+    alone = attacker_advantage(s[honest], Y[honest], random_state=0)
+    gain = attacker_advantage(s, Y, cv=folds, sample_weight=honest)
+    assert gain == pytest.approx(alone, abs=1e-12)
+    # A single sensitive value has all the weight: nothing is left to be guessed.
+    assert attacker_advantage(s, Y, sample_weight=s == 1) == 0
+
+
+def test_weights_of_an_own_attacker_and_under_metadata_routing():
+    s, Y, honest = flipped_rows()
+    weight = np.where(honest, 4.0, 1.0)
+    expected = attacker_advantage(s, Y, random_state=0, sample_weight=weight)
+    tree = DecisionTreeClassifier(random_state=0)
+    options = {"random_state": 0, "sample_weight": weight}
+    assert attacker_advantage(s, Y, estimator=tree, **options) == pytest.approx(expected)
+    with config_context(enable_metadata_routing=True):
+        assert attacker_advantage(s, Y, **options) == expected
+        tree.set_fit_request(sample_weight=True)
+        assert attacker_advantage(s, Y, estimator=tree, **options) == pytest.approx(expected)
+
+
+def test_wrong_weights_are_refused():
+    s, Y, _ = flipped_rows()
+    with pytest.raises(InvalidParameterError, match="one weight per row"):
+        attacker_advantage(s, Y, sample_weight=np.ones(5))
+    with pytest.raises(InvalidParameterError, match="non-negative"):
+        attacker_advantage(s, Y, sample_weight=-np.ones(600))
 
 
 # ---- the bound

@@ -15,7 +15,7 @@ from sklearn.model_selection import GridSearchCV, cross_validate
 from sklearn.pipeline import FeatureUnion, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder
 
-from skliftpriv import SubsetMergingSanitizer, metrics
+from skliftpriv import ConditionalReporting, SubsetMergingSanitizer, metrics
 from skliftpriv.datasets import load_adult
 from skliftpriv.exceptions import InvalidParameterError
 
@@ -110,6 +110,29 @@ def test_sensitive_values_that_are_no_column_are_found_by_index():
         scorer(fitted, pl.DataFrame(X))
     with pytest.raises(InvalidParameterError, match="needs to be unique"):
         scorer(fitted, X.set_axis(X.index + 1))
+
+
+def test_conditional_reporting_in_a_pipeline_is_given_its_sensitive_values():
+    sanitizer = ConditionalReporting(*COLUMNS, epsilon=0.5, random_state=0)
+    encode = OneHotEncoder(handle_unknown="ignore")
+    model = make_pipeline(sanitizer, encode).fit(ADULT[COLUMNS])
+    s = ADULT["relationship"]
+    released = sanitizer.transform(ADULT[COLUMNS])
+    expected = metrics.attacker_advantage(s, released, random_state=0)
+    by_name = metrics.attacker_advantage_scorer("relationship", random_state=0)
+    assert by_name(model, ADULT[COLUMNS]) == expected
+    # The same with S apart from X, where transform needs it too.
+    X = ADULT[["occupation"]]
+    apart = make_pipeline(clone(sanitizer).set_params(sensitive=None), encode)
+    with config_context(enable_metadata_routing=True):
+        apart.fit(X, sensitive_features=s)
+    by_index = metrics.attacker_advantage_scorer(s, random_state=0)
+    assert by_index(apart, X) == expected
+    # An attack on another column does not change what S the sanitiser sees.
+    sex = metrics.attacker_advantage_scorer(ADULT["sex"], random_state=0)
+    assert sex(model, ADULT[COLUMNS]) == metrics.attacker_advantage(
+        ADULT["sex"], released, random_state=0
+    )
 
 
 def test_scorers_can_be_sent_to_other_processes():

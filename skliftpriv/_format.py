@@ -1,0 +1,126 @@
+"""Numbers, tables and verdicts for a reader: as plain text, and as HTML for a notebook.
+
+The HTML needs no style sheet, script or other file, and takes over the colours of the page, so
+that it reads on light and dark ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+from math import isfinite
+
+__all__ = ["html_card", "html_table", "number", "share", "text_table"]
+
+#: What is smaller than this is the rounding of doubles.
+_NOISE = 1e-12
+
+_GOOD, _BAD = "#1a7f37", "#c62828"
+_BADGE = "color:#fff;border-radius:0.3em;padding:0.1em 0.5em;font-weight:bold;white-space:nowrap"
+# Old-fashioned pages give tables a colour and a size of their own, black on dark ones too.
+_TABLE = (
+    "border-collapse:collapse;margin:0.4em 0;font-variant-numeric:tabular-nums;"
+    "color:inherit;font-size:inherit"
+)
+_CELL = "padding:0.15em 0.8em;border-bottom:1px solid rgba(128,128,128,0.35)"
+
+
+def number(value: float) -> str:
+    """Write a number with four decimals, or as a power of ten where they would say little."""
+    if abs(value) < _NOISE:
+        return "0.0000"  # and not -0.0000
+    if not isfinite(value) or 1e-3 <= abs(value) < 1e5:
+        return f"{value:.4f}"
+    return f"{value:.2e}"
+
+
+def share(value: float) -> str:
+    """Write a share in percent; nothing but 0 and 1 themselves is called 0% and 100%."""
+    if min(value, 1 - value) < 1e-9 or 0.01 <= value <= 0.99:
+        return f"{value:.0%}"
+    if value < 0.001:
+        return "<0.1%"
+    return ">99.9%" if value > 0.999 else f"{value:.1%}"
+
+
+def text_table(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Align cells in lines: the first column to the left, the others to the right.
+
+    Parameters
+    ----------
+    rows : sequence of sequence of str
+        The header and the rows, of equal lengths.
+    """
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = []
+    for title, *cells in rows:
+        right = [cell.rjust(width) for cell, width in zip(cells, widths[1:], strict=True)]
+        lines.append("   ".join([title.ljust(widths[0]), *right]).rstrip())
+    return lines
+
+
+def html_table(rows: Sequence[Sequence[str]], bold: Sequence[bool]) -> str:
+    """Write the same rows as an HTML table.
+
+    Parameters
+    ----------
+    rows : sequence of sequence of str
+        The header and the rows; any text, which is escaped here.
+    bold : sequence of bool
+        Which rows below the header stand out.
+    """
+    header, *body = rows
+    sides = ["left"] + ["right"] * (len(header) - 1)
+    head = "".join(
+        f'<th scope="col" style="{_CELL};text-align:{side}">{_typeset(cell)}</th>'
+        for cell, side in zip(header, sides, strict=True)
+    )
+    lines = []
+    for (title, *cells), heavy in zip(body, bold, strict=True):
+        weight = f"font-weight:{'bold' if heavy else 'normal'}"
+        first = f'<th scope="row" style="{_CELL};text-align:left;{weight}">{_typeset(title)}</th>'
+        rest = (
+            f'<td style="{_CELL};text-align:right;{weight}">{_typeset(cell)}</td>' for cell in cells
+        )
+        lines.append(f"<tr>{first}{''.join(rest)}</tr>")
+    return (
+        f'<table style="{_TABLE}"><thead><tr>{head}</tr></thead>'
+        f"<tbody>{''.join(lines)}</tbody></table>"
+    )
+
+
+def html_card(
+    good: bool, verdict: str, claim: str, lead: Sequence[str], table: str, notes: Sequence[str]
+) -> str:
+    """Write a verdict with what it is about, and a table between sentences.
+
+    Parameters
+    ----------
+    good : bool
+        Whether the verdict is good news.
+    verdict, claim : str
+        A word or two, and a sentence; they are escaped here.
+    lead, notes : sequence of str
+        Sentences above and below the table; they are escaped here.
+    table : str
+        HTML, from :func:`html_table`.
+    """
+    sign, colour = ("✓", _GOOD) if good else ("✗", _BAD)
+    return (
+        '<div style="max-width:48em;line-height:1.45">'
+        f'<div><span style="background:{colour};{_BADGE}">{sign} {escape(verdict)}</span> '
+        f"<strong>{escape(claim)}</strong></div>{_lines(lead)}{table}{_lines(notes)}</div>"
+    )
+
+
+def _lines(sentences: Sequence[str]) -> str:
+    return "".join(f'<div style="margin:0.2em 0">{escape(text)}</div>' for text in sentences)
+
+
+def _typeset(cell: str) -> str:
+    """Escape a cell, with the signs of printed mathematics where it is a number."""
+    try:
+        float(cell)
+    except ValueError:
+        return escape(cell)
+    return escape(cell).replace("inf", "∞").replace("-", "−")
