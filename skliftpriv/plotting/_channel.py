@@ -1,0 +1,227 @@
+"""The channel itself: what becomes of every value."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+
+from .._arrays import FloatArray
+from ..exceptions import InvalidParameterError
+from ._base import ReleaseDisplay
+from ._flow import draw_flow, flow_order
+from ._heatmap import Picked, draw_heatmap, pick
+from ._labels import share, shorten
+from ._matplotlib import load
+from ._panels import below, inches, label_width, panels, text_inches
+from ._release import ReleaseData
+from ._style import BLUE, FONT, GREY, ORANGE, VERMILLION
+
+__all__ = ["ChannelDisplay"]
+
+#: Probabilities below it, which rounding toward privacy leaves everywhere, are only dotted.
+_TINY = 0.001
+_KEPT, _MERGED, _CHANGED, _REST = "kept", "merged", "changed", "rest"
+_COLOURS = {_KEPT: BLUE, _MERGED: ORANGE, _CHANGED: VERMILLION, _REST: GREY}
+_MEANINGS = {
+    _KEPT: "released as it is",
+    _MERGED: "released as a set of values",
+    _CHANGED: "released as another value",
+    _REST: "from or to values that are not shown one by one",
+}
+
+
+class ChannelDisplay(ReleaseDisplay):
+    """What becomes of every value of X: P(Y=y | X=x) as a heat map or as a flow.
+
+    In the flow a band from x to y is as wide as P(x) P(y|x), and its colour tells whether the
+    value stays as it is, is merged with others, or is replaced by another. In the heat map a
+    grey cell never happens. For unary encoding, whose outputs are sets of bits, the heat map
+    shows the probability of every bit to be 1; for a mechanism that sees S, the average over S.
+
+    Parameters
+    ----------
+    release : ReleaseData
+        What is released.
+
+    Attributes
+    ----------
+    figure_ : Figure
+        Where it is drawn.
+    ax_ : Axes
+        The axes.
+    im_ : QuadMesh
+        The heat map, after ``kind="heatmap"``.
+    bands_ : PolyCollection
+        The bands, after ``kind="flow"``.
+    flows_ : ndarray of shape (n_inputs, n_outputs)
+        P(x, y) of the bands, in the order from top to bottom.
+
+    Examples
+    --------
+    >>> from skliftpriv import SubsetMergingSanitizer
+    >>> from skliftpriv.datasets import load_adult
+    >>> from skliftpriv.plotting import ChannelDisplay
+    >>> sanitizer = SubsetMergingSanitizer("relationship", "occupation", epsilon=0.5)
+    >>> display = ChannelDisplay.from_estimator(sanitizer.fit(load_adult()), kind="flow")
+    >>> display.flows_.shape
+    (15, 7)
+    """
+
+    def __init__(self, release: ReleaseData) -> None:
+        super().__init__(release)
+
+    def plot(self, ax: Any = None, *, kind: str = "heatmap", max_symbols: int = 30) -> Self:
+        """Draw the channel.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            Where to draw. Labels stand outside of it; figures made with
+            ``layout="constrained"`` leave room for them.
+        kind : {"heatmap", "flow"}, default="heatmap"
+            What to draw. Unary encoding has no flow.
+        max_symbols : int, default=30
+            Most inputs, and most outputs. The most probable are shown; the others are named in
+            a note, and one band of the flow.
+
+        Returns
+        -------
+        self
+        """
+        if kind not in ("heatmap", "flow"):
+            raise InvalidParameterError(f'kind must be "heatmap" or "flow", not {kind!r}.')
+        if kind == "flow" and self.release.bits:
+            raise InvalidParameterError(
+                "Unary encoding releases a set of bits, not one of a few outputs, so there is "
+                'no flow to draw; use kind="heatmap".'
+            )
+        x = pick(self.release.joint.p_x, max_symbols)
+        y = pick(self.release.p_y, max_symbols)
+        draw = self._heatmap if kind == "heatmap" else self._flow
+        draw(ax, x, y)
+        return self
+
+    def _flows(self) -> FloatArray:
+        return np.asarray(self.release.joint.p_x[:, None] * self.release.matrix)
+
+    def _heatmap(self, ax: Any, x: Picked, y: Picked) -> None:
+        release = self.release
+        shown = x.shown, y.shown
+        if not release.bits:
+            # Along the diagonal, as far as there is one.
+            i, j = flow_order(self._flows()[np.ix_(*shown)])
+            shown = x.shown[i], y.shown[j]
+        wide = label_width(ax, 1, 34)
+        rows = self._input_labels(shown[0], lines=1, width=wide)
+        columns = self._output_labels(shown[1], lines=1, width=wide)
+        cell = 0.44 if len(columns) <= 20 else 0.3
+        cells = len(columns) * cell
+        slant = 0.85 * text_inches(columns)
+        figsize = (
+            max(text_inches(rows) + cells + slant * 0.35 + 1.4, 5.0),
+            len(rows) * (0.3 if len(rows) <= 20 else 0.22) + slant + 1.2,
+        )
+        (self.ax_,) = panels(ax, 1, figsize=figsize)
+        self.figure_ = self.ax_.figure
+        values = release.matrix[np.ix_(*shown)]
+        self.im_ = draw_heatmap(
+            self.ax_,
+            np.where(values > 0, values, np.nan),
+            rows,
+            columns,
+            cell=cell if ax is None else None,
+            text=_cell,
+            cmap="Blues",
+            norm=load("colors").Normalize(0, 1),
+        )
+        bar = self.figure_.colorbar(self.im_, ax=self.ax_, aspect=30, shrink=0.9, pad=0.02)
+        bar.outline.set_visible(False)
+        bar.set_ticks([0, 0.5, 1], labels=["0", "50%", "100%"], fontsize=FONT)
+        event = "that the bit is 1" if release.bits else "of the output"
+        bar.set_label(f"probability {event}, given the value", fontsize=FONT)
+        self.ax_.set_title(self._title(), fontsize=FONT + 1, loc="left")
+        notes = [] if (values > 0).all() else ["Grey: never happens."]
+        if ((values > 0) & (values < _TINY)).any():
+            notes += ["White, or a dot: below 0.1%."]
+        if not (values > 0).any(axis=0).all():
+            notes += ["An empty column comes from values that are not shown."]
+        notes += [*x.note("values"), *y.note("bits" if release.bits else "outputs")]
+        below(self.ax_, notes, [], max(cells, 3.0))
+
+    def _flow(self, ax: Any, x: Picked, y: Picked) -> None:
+        flows, kinds = self._flows(), self._kinds()
+        wide, lines = (26, 2) if y.shown.size <= 20 else (36, 1)
+        sizes = {"width": label_width(ax, 1, wide), "lines": lines}
+        rows = self._input_labels(x.shown, **sizes)
+        columns = self._output_labels(y.shown, **sizes)
+        flows, rows, columns = _with_rest(flows, x, y, rows, columns)
+        kinds = np.pad(
+            kinds[np.ix_(x.shown, y.shown)],
+            [(0, int(x.hidden.size > 0)), (0, int(y.hidden.size > 0))],
+            constant_values=_REST,
+        )
+        i, j = flow_order(flows)
+        self.flows_, kinds = flows[np.ix_(i, j)], kinds[np.ix_(i, j)]
+        n_lines = max(sum(name.count("\n") + 1 for name in side) for side in (rows, columns))
+        height = max(0.2 * n_lines, 0.26 * max(len(rows), len(columns)), 2.0)
+        figsize = (text_inches(rows) + text_inches(columns) + 4.0, height + 1.5)
+        (self.ax_,) = panels(ax, 1, figsize=figsize)
+        self.figure_ = self.ax_.figure
+        self.bands_ = draw_flow(
+            self.ax_,
+            self.flows_,
+            [rows[k] for k in i],
+            [columns[k] for k in j],
+            np.vectorize(_COLOURS.get)(kinds),
+            height if ax is None else 0.85 * inches(self.ax_)[1],
+        )
+        self.ax_.set_title(self._title(), fontsize=FONT + 1)
+        patch = load("patches").Patch
+        present = [kind for kind in _COLOURS if self.flows_[kinds == kind].sum() > 0]
+        total = {kind: share(self.flows_[kinds == kind].sum()) for kind in present}
+        handles = [
+            patch(facecolor=_COLOURS[k], alpha=0.55, label=f"{_MEANINGS[k]}: {total[k]}")
+            for k in present
+        ]
+        below(self.ax_, [], handles, 4.0)
+
+    def _kinds(self) -> np.ndarray:
+        """Tell for every cell whether the value is kept, merged or changed."""
+        release = self.release
+        symbols = release.joint.useful_labels
+        known = set(symbols)
+        kinds = np.empty(release.matrix.shape, dtype=object)
+        for j, output in enumerate(release.outputs):
+            if output not in known:
+                kinds[:, j] = _MERGED
+                continue
+            kinds[:, j] = [_KEPT if symbol == output else _CHANGED for symbol in symbols]
+        return kinds
+
+    def _title(self) -> str:
+        release = self.release
+        name = shorten(release.useful_name, 30, 1)
+        what = "bits" if release.bits else "released"
+        verdict = release.verdict()
+        return f"{name} → {what}" + (f"\n{verdict}" if verdict else "")
+
+
+def _cell(p: float) -> str:
+    return "·" if p < _TINY else share(p)
+
+
+def _with_rest(
+    flows: FloatArray, x: Picked, y: Picked, rows: list[str], columns: list[str]
+) -> tuple[FloatArray, list[str], list[str]]:
+    """Collect the flow of symbols that are not shown in one more row and column."""
+    parts = []
+    for picked, names in ((x, rows), (y, columns)):
+        groups = [np.array([i]) for i in picked.shown]
+        if picked.hidden.size:
+            groups.append(picked.hidden)
+            names = [*names, f"{picked.hidden.size} others · {share(picked.probability)}"]
+        parts.append((groups, names))
+    (row_groups, rows), (column_groups, columns) = parts
+    summed = [[flows[np.ix_(a, b)].sum() for b in column_groups] for a in row_groups]
+    return np.array(summed), rows, columns

@@ -1,0 +1,125 @@
+"""Bands are as wide as their probability, and cells hold theirs."""
+
+import numpy as np
+import pytest
+from matplotlib import pyplot as plt
+
+from skliftpriv import LIP, Channel, mechanisms
+from skliftpriv.exceptions import InvalidParameterError
+from skliftpriv.plotting import ChannelDisplay
+from skliftpriv.plotting._flow import flow_order, spread
+
+from .pictures import as_it_is, joint_with_zeros, wide_joint
+
+
+def ends(bands):
+    """Height of every band at its left and its right end."""
+    heights = []
+    for path in bands.get_paths():
+        x, y = path.vertices[:, 0], path.vertices[:, 1]
+        heights.append([np.ptp(y[x == x.min()]), np.ptp(y[x == x.max()])])
+    return np.array(heights)
+
+
+def test_bands_are_as_wide_as_their_probability():
+    joint = joint_with_zeros()
+    result = mechanisms.generalized_randomized_response(joint, LIP(0.5))
+    display = ChannelDisplay.from_result(result, kind="flow")
+    flows = joint.p_x[:, None] * result.channel.matrix
+    np.testing.assert_allclose(np.sort(display.flows_.ravel()), np.sort(flows.ravel()))
+    np.testing.assert_allclose(
+        ends(display.bands_), np.repeat(display.flows_.reshape(-1, 1), 2, axis=1)
+    )
+
+
+def test_colours_tell_what_is_kept_merged_and_changed():
+    joint = joint_with_zeros()
+    matrix = [[1, 0, 0], [0.5, 0.5, 0], [0, 0, 1], [0, 0, 1]]
+    channel = Channel(matrix, joint.useful_labels, ["a", "b", "{c, d}"])
+    display = ChannelDisplay.from_channel(joint, channel, kind="flow")
+    texts = [text.get_text() for text in display.ax_.get_legend().get_texts()]
+    p = joint.p_x
+    shares = [p[0] + p[1] / 2, p[2] + p[3], p[1] / 2]
+    assert [text.split(":")[0] for text in texts] == [
+        "released as it is",
+        "released as a set of values",
+        "released as another value",
+    ]
+    assert [text.split(": ")[1] for text in texts] == [f"{share:.0%}" for share in shares]
+
+
+def test_values_that_are_not_shown_flow_together():
+    joint = wide_joint()
+    display = ChannelDisplay.from_channel(*as_it_is(joint), kind="flow", max_symbols=10)
+    assert display.flows_.shape == (11, 11)
+    assert display.flows_.sum() == pytest.approx(1)
+    assert any("50 others" in text.get_text() for text in display.ax_.texts)
+
+
+def test_cells_are_the_channel_and_empty_where_nothing_happens():
+    joint = joint_with_zeros()
+    channel = Channel.merging([["b"], ["a", "c"], ["d"]], joint.useful_labels)
+    display = ChannelDisplay.from_channel(joint, channel)
+    drawn = display.im_.get_array()
+    assert drawn.shape == (4, 3)
+    np.testing.assert_array_equal(np.sort(drawn.compressed()), [1, 1, 1, 1])
+    rows = [
+        label.get_text().split("\N{NO-BREAK SPACE}")[0] for label in display.ax_.get_yticklabels()
+    ]
+    columns = [
+        label.get_text().split("\N{NO-BREAK SPACE}")[0] for label in display.ax_.get_xticklabels()
+    ]
+    for i, j in np.argwhere(~drawn.mask):
+        assert rows[i] in columns[j]
+
+
+def test_unary_encoding_shows_bits_and_has_no_flow():
+    joint = joint_with_zeros()
+    result = mechanisms.optimized_unary_encoding(joint, LIP(0.5))
+    display = ChannelDisplay.from_result(result)
+    noise = 1 / (np.exp(result.alpha) + 1)
+    np.testing.assert_allclose(display.im_.get_array(), np.where(np.eye(4), 0.5, noise))
+    with pytest.raises(InvalidParameterError, match="no flow to draw"):
+        ChannelDisplay.from_result(result, kind="flow")
+
+
+def test_an_unknown_kind_is_refused():
+    with pytest.raises(InvalidParameterError, match="'sankey'"):
+        ChannelDisplay.from_channel(*as_it_is(joint_with_zeros()), kind="sankey")
+
+
+@pytest.mark.parametrize("kind", ["heatmap", "flow"])
+def test_given_axes_are_drawn_into(kind):
+    figure, ax = plt.subplots()
+    display = ChannelDisplay.from_channel(*as_it_is(joint_with_zeros()), ax=ax, kind=kind)
+    assert display.ax_ is ax
+    assert display.figure_ is figure
+    assert len(plt.get_fignums()) == 1
+
+
+def test_a_channel_for_other_values_is_refused():
+    joint = joint_with_zeros()
+    with pytest.raises(InvalidParameterError, match="inputs of the channel"):
+        ChannelDisplay.from_channel(joint, Channel.identity(["a", "c", "b", "d"]))
+
+
+def test_the_order_of_a_merging_crosses_no_bands():
+    rng = np.random.default_rng(1)
+    groups = rng.integers(0, 4, 12)
+    flows = np.eye(4)[groups] * rng.dirichlet(np.ones(12))[:, None]
+    rows, columns = flow_order(flows)
+    place = np.argsort(columns)[groups[rows]]
+    assert (np.diff(place) >= 0).all()
+
+
+def test_labels_are_moved_apart_within_bounds_and_no_further_than_needed():
+    sizes = np.full(4, 0.2)
+    np.testing.assert_allclose(
+        spread(np.array([0.1, 0.4, 0.65, 0.9]), sizes, 0, 1), [0.1, 0.4, 0.65, 0.9]
+    )
+    np.testing.assert_allclose(
+        spread(np.array([0.5, 0.5, 0.5, 0.5]), sizes, 0, 1), [0.2, 0.4, 0.6, 0.8]
+    )
+    np.testing.assert_allclose(
+        spread(np.array([0.9, 0.95, 1, 1]), sizes, 0, 1), [0.3, 0.5, 0.7, 0.9]
+    )
