@@ -2,6 +2,7 @@
 
 from . import datasets, measures, mechanisms, metrics, model_selection
 from .channel import Channel
+from .confidence import ConfidenceSet
 from .distribution import JointDistribution
 from .estimators import (
     ConditionalReporting,
@@ -14,6 +15,7 @@ from .estimators import (
     WatchdogSanitizer,
     joint_leakage,
 )
+from .metrics import audit
 from .notions import ALIP, LDP, LIP, AlphaLift, Chi2Lift, L1Lift
 
 __version__ = "0.1.0"
@@ -24,6 +26,7 @@ __all__ = [
     "Channel",
     "Chi2Lift",
     "ConditionalReporting",
+    "ConfidenceSet",
     "GRRSanitizer",
     "JointDistribution",
     "L1Lift",
@@ -36,6 +39,7 @@ __all__ = [
     "SubsetMergingSanitizer",
     "WatchdogSanitizer",
     "__version__",
+    "audit",
     "datasets",
     "joint_leakage",
     "measures",

@@ -100,3 +100,12 @@ class MatrixNoun:
             if isinstance(value, np.ndarray):
                 value.setflags(write=False)
         self.__dict__.update(state)
+
+
+def exact_integers(values: FloatArray) -> np.ndarray:
+    """Write doubles as integers over one common power of two."""
+    ratios = [float(value).as_integer_ratio() for value in values.ravel()]
+    scale = max(denominator for _, denominator in ratios)
+    integers = np.empty(len(ratios), dtype=object)
+    integers[:] = [numerator * (scale // denominator) for numerator, denominator in ratios]
+    return integers.reshape(values.shape)

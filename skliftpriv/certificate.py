@@ -17,15 +17,16 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_array, csr_array
 
-from ._arrays import FloatArray, Label
+from ._arrays import FloatArray, Label, exact_integers
 from .channel import Channel
+from .confidence import ConfidenceSet
 from .notions import Notion
 
 __all__ = [
     "TOTAL",
     "CertifiedChannel",
     "certify",
-    "exact_integers",
+    "certify_over",
     "quantize",
     "release",
     "release_checked",
@@ -34,6 +35,10 @@ __all__ = [
 #: Every row of integer weights sums to this; 62 bits leave room for sums in 64-bit integers.
 TOTAL_BITS = 62
 TOTAL = 2**TOTAL_BITS
+
+# Shares above 2^-20 cost utility, so they are found to one part in 64.
+_COARSE_SHIFT = 20
+_PART_BITS = 6
 
 #: Sparse integer weights, rows inputs, columns outputs.
 Weights: TypeAlias = csr_array
@@ -109,6 +114,25 @@ def certify(masses: FloatArray, weights: Weights, notion: Notion) -> NDArray[np.
     return notion.all_exactly_met(lifts, p_s, p_y)
 
 
+def certify_over(over: ConfidenceSet, weights: Weights, notion: Notion) -> NDArray[np.bool_]:
+    """Tell for each output whether it meets a notion for every distribution of a set.
+
+    Parameters
+    ----------
+    over : ConfidenceSet
+        The distributions for which the promise is made; their bounds are taken as exact.
+    weights : csr_array of int64, shape (n_inputs, n_outputs)
+        Rows sum to 2^62; every output must occur.
+    notion : LIP, ALIP or LDP
+        The promise.
+
+    Returns
+    -------
+    ndarray of bool, shape (n_outputs,)
+    """
+    return notion.all_exactly_met(over.worst_lift(csc_array(weights), notion), (), ())
+
+
 def exact_lifts(
     masses: FloatArray, weights: Weights
 ) -> tuple[np.ndarray, Sequence[Fraction], Sequence[Fraction]]:
@@ -124,15 +148,6 @@ def exact_lifts(
     p_s = [Fraction(value, total) for value in of_s]
     p_y = [Fraction(value, total * TOTAL) for value in of_y]
     return lifts, p_s, p_y
-
-
-def exact_integers(masses: FloatArray) -> np.ndarray:
-    """Write doubles as integers over one common power of two."""
-    ratios = [float(mass).as_integer_ratio() for mass in masses.ravel()]
-    scale = max(denominator for _, denominator in ratios)
-    integers = np.empty(len(ratios), dtype=object)
-    integers[:] = [numerator * (scale // denominator) for numerator, denominator in ratios]
-    return integers.reshape(masses.shape)
 
 
 def _released(masses: np.ndarray, weights: Weights) -> np.ndarray:
@@ -155,7 +170,12 @@ def _released(masses: np.ndarray, weights: Weights) -> np.ndarray:
 
 
 def release(
-    masses: FloatArray, channel: Channel, notion: Notion, *, enforce: bool = True
+    masses: FloatArray,
+    channel: Channel,
+    notion: Notion,
+    *,
+    over: ConfidenceSet | None = None,
+    enforce: bool = True,
 ) -> CertifiedChannel:
     """Turn a channel into integers that certifiably meet a notion.
 
@@ -167,6 +187,8 @@ def release(
         What a mechanism built; it may exceed the budget by rounding.
     notion : Notion
         The promise.
+    over : ConfidenceSet, optional
+        Make the promise for every distribution of this set instead.
     enforce : bool, default=True
         Mix in a constant channel until the promise holds. If False, only judge.
 
@@ -174,12 +196,14 @@ def release(
     -------
     CertifiedChannel
     """
-    return release_checked(
-        channel,
-        masses.sum(axis=0) / masses.sum(),
-        lambda weights: certify(masses, weights, notion),
-        enforce=enforce,
-    )
+
+    def check(weights: Weights) -> NDArray[np.bool_]:
+        if over is None:
+            return certify(masses, weights, notion)
+        return certify_over(over, weights, notion)
+
+    p_x = masses.sum(axis=0) / masses.sum()
+    return release_checked(channel, p_x, check, enforce=enforce)
 
 
 def release_checked(
@@ -222,10 +246,11 @@ def release_checked(
 
 
 def _mixed_until_met(weights: Weights, p_x: FloatArray, check: Check) -> tuple[Weights, float]:
-    """Mix in the smallest power of two of a constant channel with which the check passes.
+    """Mix in about the smallest share of a constant channel with which the check passes.
 
     Mixing with share d moves each lift l to (1 - d) l + d, so more is always safer, and a share
-    of 1 leaves lifts of exactly 1.
+    of 1 leaves lifts of exactly 1. First the power of two is found, then, where it matters, a
+    closer multiple of its 64th part.
     """
     enough, too_little = 0, TOTAL_BITS - 9
     best = _mixed(weights, p_x, enough)
@@ -236,17 +261,27 @@ def _mixed_until_met(weights: Weights, p_x: FloatArray, check: Check) -> tuple[W
             enough, best = shift, candidate
         else:
             too_little = shift
-    return best, 2.0**-enough
+    parts = 1 << _PART_BITS
+    if enough < _COARSE_SHIFT:
+        below = parts // 2
+        while parts - below > 1:
+            middle = (parts + below) // 2
+            candidate = _mixed(weights, p_x, enough + _PART_BITS, middle)
+            if check(candidate).all():
+                parts, best = middle, candidate
+            else:
+                below = middle
+    return best, parts * 2.0 ** -(enough + _PART_BITS)
 
 
-def _mixed(weights: Weights, p_x: FloatArray, shift: int) -> Weights:
-    """Give 2^-shift of every row to one and the same distribution, that of the output."""
-    amount = TOTAL >> shift
+def _mixed(weights: Weights, p_x: FloatArray, shift: int, parts: int = 1) -> Weights:
+    """Give ``parts`` times 2^-shift of every row to one distribution, that of the output."""
+    amount = (TOTAL >> shift) * parts
     p_y = p_x @ (weights / TOTAL)
     constant = np.floor(p_y / p_y.sum() * amount).astype(np.int64)
     constant[constant.argmax()] += amount - constant.sum()
     kept = weights.toarray()
-    kept -= kept >> shift
+    kept -= (kept >> shift) * parts
     mixed = csr_array(kept + constant)
     _fill_up(mixed)
     return mixed

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import cached_property
+from itertools import compress
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -142,10 +143,10 @@ class JointDistribution(MatrixNoun):
         fields = {
             "masses": read_only(kept),
             "matrix": read_only(kept / kept.sum()),
-            "sensitive_labels": _pick(s_labels, s_seen),
-            "useful_labels": _pick(x_labels, x_seen),
-            "dropped_sensitive": _pick(s_labels, ~s_seen),
-            "dropped_useful": _pick(x_labels, ~x_seen),
+            "sensitive_labels": tuple(compress(s_labels, s_seen)),
+            "useful_labels": tuple(compress(x_labels, x_seen)),
+            "dropped_sensitive": tuple(compress(s_labels, ~s_seen)),
+            "dropped_useful": tuple(compress(x_labels, ~x_seen)),
             "n_rows": n_rows,
         }
         self.__dict__.update(fields)
@@ -202,7 +203,3 @@ class JointDistribution(MatrixNoun):
             f"{type(self).__name__}({self.shape[0]} sensitive x {self.shape[1]} "
             f"useful symbols{rows})"
         )
-
-
-def _pick(labels: tuple[Label, ...], mask: np.ndarray) -> tuple[Label, ...]:
-    return tuple(label for label, keep in zip(labels, mask, strict=True) if keep)

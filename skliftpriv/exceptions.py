@@ -7,6 +7,7 @@ __all__ = [
     "InfeasibleError",
     "InvalidDistributionError",
     "InvalidParameterError",
+    "SampleSizeWarning",
     "SkliftprivError",
     "UnknownCategoryError",
     "UnprotectedColumnsWarning",
@@ -40,6 +41,10 @@ class InfeasibleError(SkliftprivError, ValueError):
 
 class BudgetWarning(UserWarning):
     """A paper-exact mechanism misses its own budget."""
+
+
+class SampleSizeWarning(UserWarning):
+    """There are too few rows for the confidence that was asked for."""
 
 
 class UnprotectedColumnsWarning(UserWarning):

@@ -119,6 +119,8 @@ class PrivacyReport:
         The release of X as it is, and of Y.
     levels_before, levels_after : dict
         Largest level of each side of the notion over all outputs; compare with ``notion.budget``.
+    levels_worst : dict or None
+        The same for the worst distribution of the confidence set that the promise is made for.
     """
 
     notion: Notion
@@ -127,6 +129,7 @@ class PrivacyReport:
     after: LeakageSummary
     levels_before: dict[str, float]
     levels_after: dict[str, float]
+    levels_worst: dict[str, float] | None = None
 
     #: Attached by :mod:`skliftpriv.frames`, which knows about data frames; this module does not.
     to_frame: ClassVar[Callable[..., Any]]
@@ -148,6 +151,7 @@ class PrivacyReport:
             "budget": dict(self.notion.budget),
             "levels_before": dict(self.levels_before),
             "levels_after": dict(self.levels_after),
+            "levels_worst": None if self.levels_worst is None else dict(self.levels_worst),
             "before": asdict(self.before),
             "after": asdict(self.after),
         }
@@ -185,16 +189,22 @@ class PrivacyReport:
             f"{share(self.nmi)} of X kept"
         )
 
+    def _worst_in_words(self) -> list[str]:
+        if self.levels_worst is None:
+            return []
+        levels = (f"{side_title(side)} {number(at)}" for side, at in self.levels_worst.items())
+        return [f"Worst case over the confidence set: {', '.join(levels)}"]
+
     def __repr__(self) -> str:
         # Pages of scikit-learn show the two ends only: the verdict, and what was kept.
         verdict = f"{self.notion} {'met' if self.satisfied else 'MISSED'}"
         lines = [f"{verdict} ({type(self).__name__})", *text_table(self._cells())]
-        return "\n".join([*lines, self._in_words()])
+        return "\n".join([*lines, *self._worst_in_words(), self._in_words()])
 
     def _repr_html_(self) -> str:
         verdict = "Budget met" if self.satisfied else "Budget missed"
         table = html_table(self._cells(), [budget is not None for *_, budget in self.rows()])
-        lead = [f"{self._in_words()}."]
+        lead = [f"{line}." for line in (self._in_words(), *self._worst_in_words())]
         notes = [
             "Rows with a budget are bold. NMI is the share of the information in X that Y keeps; "
             "total variation and chi2-divergence are plain numbers, the rest is in nats."
@@ -209,6 +219,7 @@ def privacy_report(
     *,
     satisfied: bool,
     p_sy: FloatArray | None = None,
+    levels_worst: dict[str, float] | None = None,
 ) -> PrivacyReport:
     """Report on what is sampled.
 
@@ -224,6 +235,8 @@ def privacy_report(
         The verdict of the certificate.
     p_sy : ndarray, optional
         Joint distribution of S and Y, where it does not follow from the channel.
+    levels_worst : dict, optional
+        Levels of the worst distribution of a confidence set.
     """
     p_sy = joint.released(channel.sparse) if p_sy is None else p_sy
     return PrivacyReport(
@@ -233,12 +246,14 @@ def privacy_report(
         after=LeakageSummary.of(joint, channel, p_sy),
         levels_before=worst_levels(notion, joint.lift, joint.p_s),
         levels_after=worst_levels(notion, measures.lift(p_sy), joint.p_s),
+        levels_worst=levels_worst,
     )
 
 
 def worst_levels(notion: Notion, lift: FloatArray, p_s: FloatArray) -> dict[str, float]:
     """Largest level of each side of a notion over all outputs."""
-    return {side: float(level.max()) for side, level in notion.levels(lift, p_s).items()}
+    # Added to 0.0 the level -0.0 of a constant loses its sign.
+    return {side: 0.0 + float(level.max()) for side, level in notion.levels(lift, p_s).items()}
 
 
 def side_title(side: str) -> str:

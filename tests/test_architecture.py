@@ -18,6 +18,7 @@ FLOORS = [
     ["distribution", "channel"],
     ["measures"],
     ["notions"],
+    ["confidence"],
     ["certificate", "sampling"],
     ["report", "frequencies"],
     ["solvers"],
@@ -40,7 +41,11 @@ NEIGHBOURS = {
     ("cli", "html"),
 }
 # Libraries that one place only may import: a path inside the package, or the start of one.
-ONLY_IN = {"cdd": "solvers/_vertices.py", "highspy": "solvers/"}
+ONLY_IN = {
+    "cdd": "solvers/_vertices.py",
+    "highspy": "solvers/",
+    "matplotlib": "plotting/_matplotlib.py",
+}
 
 FLOOR_OF = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}
 LINE = FLOOR_OF[LAST_CORE_ROOM]

@@ -78,8 +78,8 @@ class LiftSanitizer(TransformerMixin, BaseEstimator, ABC):
         self.random_state = random_state
 
     @abstractmethod
-    def _build(self, joint: JointDistribution, notion: Notion) -> Any:
-        """Run the mechanism."""
+    def _build(self, *args: Any, **promise: Any) -> Any:
+        """Run the mechanism for (joint, notion) and what :meth:`_promise` returns."""
 
     def _make_releaser(self, result: Any, layout: Layout) -> Any:
         """Make what samples outputs and writes them as columns."""
@@ -154,6 +154,7 @@ class LiftSanitizer(TransformerMixin, BaseEstimator, ABC):
         if known is not None:
             counts = known + counts
         result = self._result_for(counts, layout)
+        self._warn(result, counts)
         if self.remainder == "passthrough" and layout.rest:
             warnings.warn(
                 f"remainder='passthrough' releases {', '.join(layout.rest_names)} as they are: "
@@ -186,7 +187,14 @@ class LiftSanitizer(TransformerMixin, BaseEstimator, ABC):
                 f"{joint.sensitive_labels[0]!r} (n_samples={counts.n_rows}): there is nothing to "
                 "protect. Pass rows with at least two sensitive values."
             )
-        return self._build(joint, self._make_notion())
+        return self._build(joint, self._make_notion(), **self._promise(counts))
+
+    def _promise(self, counts: ContingencyTable) -> dict[str, Any]:
+        """Tell the mechanism for which distributions the promise is to hold."""
+        return {}
+
+    def _warn(self, result: Any, counts: ContingencyTable) -> None:
+        """Warn about a result that the user will not like."""
 
     def _make_notion(self) -> Notion:
         return make_notion(
@@ -219,9 +227,9 @@ class LiftSanitizer(TransformerMixin, BaseEstimator, ABC):
         guarantee = Guarantee(
             notion=str(result.notion),
             budget=dict(result.notion.budget),
-            achieved=dict(report.levels_after),
+            achieved=dict(report.levels_worst or report.levels_after),
             holds=report.satisfied,
-            basis="estimated distribution",
+            confidence=getattr(self, "confidence", None),  # not all mechanisms have it
             n_rows=counts.n_rows,
             sensitive=layout.sensitive_name,
             columns=tuple(layout.useful_names),

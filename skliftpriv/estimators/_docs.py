@@ -47,6 +47,14 @@ smoothing : float, default=0.0
     Pseudo-count added to every cell of the estimated joint distribution.
 """
 
+_CONFIDENCE = """\
+confidence : float or None, default=None
+    None keeps the budget for the distribution estimated at ``fit``. A probability such as 0.95
+    keeps it for the distribution that the rows came from, with this probability, at a cost in
+    utility that shrinks with more rows. For "lip", "alip" and "ldp"; the rows must be
+    independent draws, and weights whole numbers that count rows.
+"""
+
 _OUTPUT = """\
 output : {"label", "code", "posterior"}, default="label"
     What is released: the label of the output, its number, or the vector P(X=x | Y=y), one
@@ -90,7 +98,7 @@ _TEXTS = {
     "budget": _BUDGET,
     "alpha": _ALPHA,
     "solver": _SOLVER,
-    "shell": _SMOOTHING + _OUTPUT + _REST,
+    "shell": _SMOOTHING + _CONFIDENCE + _OUTPUT + _REST,
     "rest": _REST,
     "fitted": _FITTED,
 }

@@ -25,8 +25,9 @@ class Guarantee:
         Budget of each side in nats, and the level that what is sampled reaches.
     holds : bool
         Whether the budget holds, decided in exact arithmetic on what is sampled.
-    basis : str
-        For which distribution the promise is made.
+    confidence : float or None
+        Probability, over the rows seen at ``fit``, that the budget holds for the distribution
+        they came from; None when the promise is for the estimated distribution.
     n_rows : int
         Number of rows it was estimated from.
     sensitive : str
@@ -43,16 +44,23 @@ class Guarantee:
     budget: dict[str, float]
     achieved: dict[str, float]
     holds: bool
-    basis: str
+    confidence: float | None
     n_rows: int
     sensitive: str
     columns: tuple[str, ...]
     secret_randomness: bool
     single_release: bool = True
 
+    @property
+    def basis(self) -> str:
+        """For which distribution the promise is made, in a word or two."""
+        if self.confidence is None:
+            return "estimated distribution"
+        return f"confidence {self.confidence:g}"
+
     def to_dict(self) -> dict[str, Any]:
         """Return the guarantee as plain data."""
-        return asdict(self)
+        return {**asdict(self), "basis": self.basis}
 
     def _claim(self) -> str:
         verb = "holds" if self.holds else "does NOT hold"
@@ -61,8 +69,15 @@ class Guarantee:
 
     def _limits(self) -> list[str]:
         """Say what the promise rests on and what it leaves out, a sentence each."""
+        meaning = ""
+        if self.confidence is not None:
+            meaning = (
+                " With this probability the budget holds for the distribution that the rows came "
+                "from, if they are independent draws from one; levels are for the worst "
+                "distribution that agrees with them."
+            )
         lines = [
-            f"Basis: {self.basis} ({self.n_rows:,} rows).",
+            f"Basis: {self.basis} ({self.n_rows:,} rows).{meaning}",
             "Not covered: releasing the same rows again, or further columns about them.",
         ]
         if not self.secret_randomness:

@@ -6,14 +6,15 @@ from collections.abc import Sequence
 from numbers import Real
 from typing import Any, ClassVar
 
+from ..confidence import ConfidenceSet
 from ..distribution import JointDistribution
 from ..frames import ColumnKey
 from ..mechanisms import OptimalResult, optimal_random_response, subset_random_response
 from ..notions import Notion
 from ..sampling import RandomState
-from ._base import LiftSanitizer
+from ._confident import ConfidentSanitizer
 from ._docs import documented
-from ._parameters import COMMON, POLYHEDRAL, POSITIVE, Interval, StrOptions
+from ._parameters import COMMON, CONFIDENCE, POLYHEDRAL, POSITIVE, Interval, StrOptions
 
 __all__ = ["ORRSanitizer", "SRRSanitizer"]
 
@@ -27,11 +28,15 @@ SOLVER: dict[str, Any] = {
 }
 
 
-class _OptimizingSanitizer(LiftSanitizer):
+class _OptimizingSanitizer(ConfidentSanitizer):
     """Shared by the two: the parameters of the solver, and the certificate of the optimum."""
 
     _supported_notions: ClassVar[Sequence[str]] = POLYHEDRAL
-    _parameter_constraints: ClassVar[dict[str, Any]] = {**COMMON, **SOLVER}
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **COMMON,
+        **CONFIDENCE,
+        **SOLVER,
+    }
 
     def __init__(
         self,
@@ -46,6 +51,7 @@ class _OptimizingSanitizer(LiftSanitizer):
         time_limit: float | None = None,
         verbose: bool = False,
         smoothing: float = 0.0,
+        confidence: float | None = None,
         output: str = "label",
         remainder: str = "drop",
         handle_unknown: str = "error",
@@ -58,6 +64,7 @@ class _OptimizingSanitizer(LiftSanitizer):
             epsilon=epsilon,
             lam=lam,
             smoothing=smoothing,
+            confidence=confidence,
             output=output,
             remainder=remainder,
             handle_unknown=handle_unknown,
@@ -117,8 +124,10 @@ class ORRSanitizer(_OptimizingSanitizer):
     (0.847, True)
     """
 
-    def _build(self, joint: JointDistribution, notion: Notion) -> OptimalResult:
-        return optimal_random_response(joint, notion, **self._solver_options())
+    def _build(
+        self, joint: JointDistribution, notion: Notion, over: ConfidenceSet | None = None
+    ) -> OptimalResult:
+        return optimal_random_response(joint, notion, over=over, **self._solver_options())
 
 
 @documented
@@ -158,5 +167,7 @@ class SRRSanitizer(_OptimizingSanitizer):
     0.835
     """
 
-    def _build(self, joint: JointDistribution, notion: Notion) -> OptimalResult:
-        return subset_random_response(joint, notion, **self._solver_options())
+    def _build(
+        self, joint: JointDistribution, notion: Notion, over: ConfidenceSet | None = None
+    ) -> OptimalResult:
+        return subset_random_response(joint, notion, over=over, **self._solver_options())

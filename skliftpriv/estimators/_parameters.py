@@ -22,6 +22,7 @@ from ..notions import ALIP, LDP, LIP, AlphaLift, Chi2Lift, L1Lift, Notion
 __all__ = [
     "ALPHA",
     "COMMON",
+    "CONFIDENCE",
     "NOTIONS",
     "POLYHEDRAL",
     "POSITIVE",
@@ -55,6 +56,9 @@ COMMON: dict[str, Any] = {
 
 #: For mechanisms that can enforce alpha-lift privacy.
 ALPHA: dict[str, list[Any]] = {"alpha": [Interval(Real, 1, None, closed="neither")]}
+
+#: For mechanisms that can keep their promise for a whole confidence set.
+CONFIDENCE: dict[str, list[Any]] = {"confidence": [Interval(Real, 0, 1, closed="neither"), None]}
 
 #: Decorator of ``fit`` and ``partial_fit`` that checks the parameters first.
 checked = _fit_context(prefer_skip_nested_validation=True)

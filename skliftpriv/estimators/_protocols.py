@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from ..confidence import ConfidenceSet
 from ..distribution import JointDistribution
 from ..exceptions import InvalidParameterError, UnknownCategoryError
 from ..frames import ColumnKey, SymbolEncoder, Table
@@ -22,6 +23,7 @@ from ..mechanisms import (
 from ..notions import Notion
 from ..sampling import RandomState
 from ._base import LiftSanitizer
+from ._confident import ConfidentSanitizer
 from ._docs import documented
 from ._layout import Layout
 from ._parameters import COMMON, POLYHEDRAL, StrOptions
@@ -30,45 +32,17 @@ from ._unary import UnaryReleaser
 __all__ = ["ConditionalReporting", "GRRSanitizer", "OUESanitizer"]
 
 
-class _ProtocolSanitizer(LiftSanitizer):
+class _WithAlpha(LiftSanitizer):
     """Shared by the three: one parameter alpha, found from the budget."""
 
     _supported_notions: ClassVar[Sequence[str]] = POLYHEDRAL
-    _parameter_constraints: ClassVar[dict[str, Any]] = COMMON
-
-    def __init__(
-        self,
-        sensitive: ColumnKey | None = None,
-        useful: ColumnKey | Sequence[ColumnKey] | None = None,
-        *,
-        notion: str = "lip",
-        epsilon: float | Sequence[float] = 1.0,
-        lam: float = 0.5,
-        smoothing: float = 0.0,
-        output: str = "label",
-        remainder: str = "drop",
-        handle_unknown: str = "error",
-        random_state: RandomState = None,
-    ) -> None:
-        super().__init__(
-            sensitive,
-            useful,
-            notion=notion,
-            epsilon=epsilon,
-            lam=lam,
-            smoothing=smoothing,
-            output=output,
-            remainder=remainder,
-            handle_unknown=handle_unknown,
-            random_state=random_state,
-        )
 
     def _known(self, result: Any) -> dict[str, Any]:
         return {"alpha_": result.alpha}
 
 
 @documented
-class GRRSanitizer(_ProtocolSanitizer):
+class GRRSanitizer(_WithAlpha, ConfidentSanitizer):
     """Release the true value with one probability and each other value with a smaller one.
 
     Generalised randomised response, with as little noise as the protection of S allows
@@ -98,12 +72,14 @@ class GRRSanitizer(_ProtocolSanitizer):
     (3.511, 0.481)
     """
 
-    def _build(self, joint: JointDistribution, notion: Notion) -> ProtocolResult:
-        return generalized_randomized_response(joint, notion)
+    def _build(
+        self, joint: JointDistribution, notion: Notion, over: ConfidenceSet | None = None
+    ) -> ProtocolResult:
+        return generalized_randomized_response(joint, notion, over=over)
 
 
 @documented
-class OUESanitizer(_ProtocolSanitizer):
+class OUESanitizer(_WithAlpha):
     """Release a noisy bit per value: often 1 for the true one, rarely for the others.
 
     Optimised unary encoding (Wang et al. 2017), with as little noise as the protection of S
@@ -179,7 +155,7 @@ class OUESanitizer(_ProtocolSanitizer):
 
 
 @documented
-class ConditionalReporting(_ProtocolSanitizer):
+class ConditionalReporting(_WithAlpha, ConfidentSanitizer):
     """Release the true value if a masked S comes out right, else a value that goes with the mask.
 
     Unlike the other sanitisers it sees S at ``transform`` too, and so hides S rather than X
@@ -214,8 +190,10 @@ class ConditionalReporting(_ProtocolSanitizer):
 
     __metadata_request__transform: ClassVar[dict[str, Any]] = {"sensitive_features": True}
 
-    def _build(self, joint: JointDistribution, notion: Notion) -> ConditionalResult:
-        return conditional_reporting(joint, notion)
+    def _build(
+        self, joint: JointDistribution, notion: Notion, over: ConfidenceSet | None = None
+    ) -> ConditionalResult:
+        return conditional_reporting(joint, notion, over=over)
 
     def _known(self, result: ConditionalResult) -> dict[str, Any]:
         return {

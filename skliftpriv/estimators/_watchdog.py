@@ -6,24 +6,26 @@ from collections.abc import Sequence
 from numbers import Real
 from typing import Any, ClassVar
 
+from ..confidence import ConfidenceSet
 from ..distribution import JointDistribution
 from ..exceptions import InvalidParameterError
 from ..frames import ColumnKey
 from ..mechanisms import PartitionResult, subset_merging, watchdog
 from ..notions import Notion
 from ..sampling import RandomState
-from ._base import LiftSanitizer
+from ._confident import ConfidentSanitizer
 from ._docs import documented
-from ._parameters import ALPHA, COMMON, POSITIVE, Interval, StrOptions, budget_pair
+from ._parameters import ALPHA, COMMON, CONFIDENCE, POSITIVE, Interval, StrOptions, budget_pair
 
 __all__ = ["SubsetMergingSanitizer", "WatchdogSanitizer"]
 
 
-class _PartitionSanitizer(LiftSanitizer):
+class _PartitionSanitizer(ConfidentSanitizer):
     """Shared by the family: some symbols stay, groups of others are randomised together."""
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **COMMON,
+        **CONFIDENCE,
         **ALPHA,
         "repair": ["boolean"],
     }
@@ -110,6 +112,7 @@ class WatchdogSanitizer(_PartitionSanitizer):
         epsilon_max: float | Sequence[float] | None = None,
         repair: bool = True,
         smoothing: float = 0.0,
+        confidence: float | None = None,
         output: str = "label",
         remainder: str = "drop",
         handle_unknown: str = "error",
@@ -122,6 +125,7 @@ class WatchdogSanitizer(_PartitionSanitizer):
             epsilon=epsilon,
             lam=lam,
             smoothing=smoothing,
+            confidence=confidence,
             output=output,
             remainder=remainder,
             handle_unknown=handle_unknown,
@@ -133,7 +137,9 @@ class WatchdogSanitizer(_PartitionSanitizer):
         self.epsilon_max = epsilon_max
         self.repair = repair
 
-    def _build(self, joint: JointDistribution, notion: Notion) -> PartitionResult:
+    def _build(
+        self, joint: JointDistribution, notion: Notion, over: ConfidenceSet | None = None
+    ) -> PartitionResult:
         return watchdog(
             joint,
             notion,
@@ -141,6 +147,7 @@ class WatchdogSanitizer(_PartitionSanitizer):
             delta=self.delta,
             epsilon_max=self._ceiling(),
             repair=self.repair,
+            over=over,
         )
 
     def _ceiling(self) -> float | tuple[float, float] | None:
@@ -211,6 +218,7 @@ class SubsetMergingSanitizer(_PartitionSanitizer):
         alpha: float = 2.0,
         repair: bool = True,
         smoothing: float = 0.0,
+        confidence: float | None = None,
         output: str = "label",
         remainder: str = "drop",
         handle_unknown: str = "error",
@@ -223,6 +231,7 @@ class SubsetMergingSanitizer(_PartitionSanitizer):
             epsilon=epsilon,
             lam=lam,
             smoothing=smoothing,
+            confidence=confidence,
             output=output,
             remainder=remainder,
             handle_unknown=handle_unknown,
@@ -231,5 +240,7 @@ class SubsetMergingSanitizer(_PartitionSanitizer):
         self.alpha = alpha
         self.repair = repair
 
-    def _build(self, joint: JointDistribution, notion: Notion) -> PartitionResult:
-        return subset_merging(joint, notion, repair=self.repair)
+    def _build(
+        self, joint: JointDistribution, notion: Notion, over: ConfidenceSet | None = None
+    ) -> PartitionResult:
+        return subset_merging(joint, notion, repair=self.repair, over=over)

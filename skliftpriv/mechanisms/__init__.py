@@ -5,6 +5,7 @@ from ._optimal import OptimalResult, optimal_random_response
 from ._product import product_channel
 from ._protocols import ProtocolResult, generalized_randomized_response
 from ._result import MechanismResult, PartitionResult
+from ._sample_size import is_constant, rows_needed
 from ._side_channel import SideChannelReport, SideChannelResult, side_channel_resistant
 from ._subset_merging import subset_merging
 from ._subset_response import subset_random_response
@@ -25,9 +26,11 @@ __all__ = [
     "critical_epsilons",
     "generalized_randomized_response",
     "high_risk_leakage",
+    "is_constant",
     "optimal_random_response",
     "optimized_unary_encoding",
     "product_channel",
+    "rows_needed",
     "side_channel_resistant",
     "subset_merging",
     "subset_random_response",

@@ -9,10 +9,11 @@ import numpy as np
 from .._arrays import FloatArray
 from ..certificate import release
 from ..channel import Channel
+from ..confidence import ConfidenceSet
 from ..distribution import JointDistribution
 from ..notions import Notion
 from ..report import privacy_report
-from ._protocols import ProtocolResult, largest_alpha, require_lift_notion, status_of
+from ._protocols import MixedLift, ProtocolResult, largest_alpha, require_lift_notion, status_of
 
 __all__ = ["ConditionalResult", "conditional_reporting"]
 
@@ -35,7 +36,9 @@ class ConditionalResult(ProtocolResult):
         return _marginal(self.joint, self.certified.channel)
 
 
-def conditional_reporting(joint: JointDistribution, notion: Notion) -> ConditionalResult:
+def conditional_reporting(
+    joint: JointDistribution, notion: Notion, *, over: ConfidenceSet | None = None
+) -> ConditionalResult:
     r"""Report the true x if a masked S comes out right, else an x that goes with the mask.
 
     S is masked by randomised response with parameter alpha. If the mask equals s, the true x is
@@ -53,6 +56,10 @@ def conditional_reporting(joint: JointDistribution, notion: Notion) -> Condition
         Distribution of the sensitive and the useful variable.
     notion : LIP, ALIP or LDP
         The budget.
+    over : ConfidenceSet, optional
+        Keep the budget for every distribution of this set; by default for ``joint`` alone. What
+        is drawn in place of x comes from the estimate and thus differs between sensitive values;
+        where even that is too much, a constant column is mixed in.
 
     Returns
     -------
@@ -68,41 +75,38 @@ def conditional_reporting(joint: JointDistribution, notion: Notion) -> Condition
     """
     require_lift_notion(notion, "Conditional Reporting")
     given_s = joint.matrix / joint.p_s[:, None]
-    over_s = given_s.sum(axis=0)
-
-    def lift(alpha: float) -> FloatArray:
-        # Eq. 33: (k P(y|s) + C_y) / (k P(y) + C_y) with k = e^alpha - 1, C_y = sum_s' P(y|s').
-        if np.isinf(alpha):
-            return joint.lift
-        k = np.expm1(alpha)
-        return (k * given_s + over_s) / (k * joint.p_x + over_s)
-
+    # Eq. 33: P(y|s) is e^alpha P(x=y|s) + sum_{s' != s} P(y|s'), up to scale. The P(y|s') are
+    # those of the estimate, whatever the true distribution is.
+    others = given_s.sum(axis=0) - given_s
+    lift = MixedLift(joint, notion, over, weight=np.exp, otherwise=others)
     alpha = largest_alpha(lift, joint.p_s, notion)
-    channel = _conditional_channel(joint, given_s, alpha)
-    certified = release(_masses_of_pairs(joint), channel, notion)
-    pairs = _masses_of_pairs(joint) / joint.masses.sum()
+    channel = _conditional_channel(joint, others, alpha)
+    pairs = _masses_of_pairs(joint)
+    both = None if over is None else over.given_both()
+    certified = release(pairs, channel, notion, over=both)
     report = privacy_report(
         joint,
         notion,
         _marginal(joint, certified.channel),
         satisfied=certified.satisfied,
-        p_sy=np.asarray(pairs @ certified.channel.sparse),
+        p_sy=np.asarray(pairs / pairs.sum() @ certified.channel.sparse),
+        levels_worst=None if both is None else both.worst_levels(certified.weights, notion),
     )
     return ConditionalResult(
         joint=joint,
         notion=notion,
         certified=certified,
         report=report,
-        status=status_of(alpha),
+        over=over,
+        status="mixed with a constant" if certified.mixed > 1e-6 else status_of(alpha),
         alpha=alpha,
     )
 
 
-def _conditional_channel(joint: JointDistribution, given_s: FloatArray, alpha: float) -> Channel:
+def _conditional_channel(joint: JointDistribution, others: FloatArray, alpha: float) -> Channel:
     """Rows are pairs (s, x), x running fastest, also those that never occurred together."""
     n_s, n_x = joint.shape
     noise = np.exp(-alpha)
-    others = given_s.sum(axis=0) - given_s
     matrix = (np.eye(n_x)[None, :, :] + noise * others[:, None, :]) / (1 + (n_s - 1) * noise)
     pairs = [(s, x) for s in joint.sensitive_labels for x in joint.useful_labels]
     return Channel(matrix.reshape(n_s * n_x, n_x), pairs, joint.useful_labels)

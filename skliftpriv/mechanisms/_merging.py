@@ -11,27 +11,41 @@ from numpy.typing import NDArray
 
 from .._arrays import FloatArray, Label
 from ..channel import Channel
+from ..confidence import ConfidenceSet
 from ..distribution import JointDistribution
 from ..exceptions import BudgetWarning
 from ..measures._lift import lift_of_columns
 from ..notions import Notion
-from ._result import PartitionResult
+from ._result import PartitionResult, check_set
 
 Mask = NDArray[np.bool_]
 Indices = NDArray[np.intp]
 
 
 class MergedColumns:
-    """Judges merged symbols of one joint distribution by one notion.
+    """Judges merged symbols by one notion: for one joint distribution, or for a set of them.
 
     The lift of a merged set of symbols is the lift of the sum of their columns
-    (Sadeghi, Ding and Rakotoarivelo 2020, eq. 2).
+    (Sadeghi, Ding and Rakotoarivelo 2020, eq. 2). Over a confidence set the columns are the
+    bounds of P(x|s), which add up too: P(A|s) is at most the sum of the upper bounds in A, and
+    at most 1 minus the sum of the lower ones outside, and one of the two is attained.
     """
 
-    def __init__(self, joint: JointDistribution, notion: Notion) -> None:
-        self.columns: FloatArray = np.ascontiguousarray(joint.matrix)
-        self.p_s = joint.p_s
+    def __init__(
+        self, joint: JointDistribution, notion: Notion, over: ConfidenceSet | None = None
+    ) -> None:
+        check_set(over, joint)
+        columns = joint.matrix if over is None else np.vstack(over.conditional[:2])
+        self.columns: FloatArray = np.ascontiguousarray(columns)
+        self.p_s, self.p_x = joint.p_s, joint.p_x
         self.notion = notion
+        self._over = over
+        self._totals = self.columns.sum(axis=1, keepdims=True)
+
+    @property
+    def risky(self) -> Mask:
+        """Symbols that do not meet the notion on their own."""
+        return ~self.notion.meets(self._lift(self.columns), self.p_s)
 
     def merged(self, members: Indices | Mask) -> FloatArray:
         """Column of a merged set of symbols."""
@@ -55,7 +69,15 @@ class MergedColumns:
         return self.notion.risk(self._lift(columns), self.p_s)
 
     def _lift(self, columns: FloatArray) -> FloatArray:
-        return lift_of_columns(columns, self.p_s)
+        if self._over is None:
+            return lift_of_columns(columns, self.p_s)
+        return self.notion.worst_lift(*self.output_range(columns), self._over.prior)
+
+    def output_range(self, columns: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Bounds of P(A|s) for merged columns over the confidence set."""
+        low, high = np.split(columns, 2)
+        low_outside, high_outside = np.split(self._totals - columns, 2)
+        return np.maximum(low, 1 - high_outside), np.minimum(high, 1 - low_outside)
 
     def extended(self, members: Mask) -> Mask:
         """Add symbols to a merged set until the set meets the notion.
@@ -71,7 +93,7 @@ class MergedColumns:
             unions = self.columns[:, outside] + column[:, None]
             enough = np.flatnonzero(self.notion.meets(self._lift(unions), self.p_s))
             if enough.size:
-                pick = enough[np.argmin(unions[:, enough].sum(axis=0))]
+                pick = enough[np.argmin(self.p_x[outside[enough]])]
             else:
                 pick = np.argmin(self.risk(unions))
             column = unions[:, pick]
@@ -93,6 +115,7 @@ def partition_result(
     *,
     repair: bool,
     moved: tuple[Label, ...],
+    over: ConfidenceSet | None = None,
     channel: Channel | None = None,
     **known: Any,
 ) -> PartitionResult:
@@ -108,6 +131,7 @@ def partition_result(
         joint,
         notion,
         channel,
+        over=over,
         enforce=repair,
         low_risk=labels_of(joint, ~high),
         high_risk=labels_of(joint, high),

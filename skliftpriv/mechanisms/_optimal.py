@@ -7,15 +7,23 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .._arrays import FloatArray, Label
 from ..channel import Channel, distinct, symbol_text
+from ..confidence import ConfidenceSet
 from ..distribution import JointDistribution
 from ..notions import Notion
 from ..solvers import PosteriorProblem, solve
-from ._result import MechanismResult
+from ._result import MechanismResult, check_set
 
-__all__ = ["Method", "OptimalResult", "optimal_random_response", "posterior_channel"]
+__all__ = [
+    "Method",
+    "OptimalResult",
+    "optimal_random_response",
+    "posterior_channel",
+    "posterior_problem",
+]
 
 Method = Literal["auto", "columns", "vertices"]
 
@@ -56,6 +64,7 @@ def optimal_random_response(
     gap: float = 1e-6,
     time_limit: float | None = None,
     verbose: bool = False,
+    over: ConfidenceSet | None = None,
 ) -> OptimalResult:
     r"""Find the channel that keeps the most of X within a budget, with a certificate.
 
@@ -84,6 +93,10 @@ def optimal_random_response(
         Stop after this many seconds with the best channel found and an honest gap.
     verbose : bool, default=False
         Show progress on standard error.
+    over : ConfidenceSet, optional
+        Keep the budget for every distribution of this set; by default for ``joint`` alone. The
+        optimum is then that of all mechanisms which do so, rows come by cutting planes whatever
+        ``method`` says, and without a time limit the bound is sharpened for some seconds only.
 
     Returns
     -------
@@ -97,19 +110,47 @@ def optimal_random_response(
     >>> round(result.nmi, 6), result.gap < 1e-6
     (0.849513, True)
     """
-    problem = PosteriorProblem(joint.p_x, notion.rows(joint.lift))
+    check_set(over, joint)
+    problem = posterior_problem(joint, notion, over)
     solution = solve(problem, method=method, gap=gap, time_limit=time_limit, verbose=verbose)
     channel = posterior_channel(joint, solution.weights, solution.posteriors)
     return OptimalResult.of(
         joint,
         notion,
         channel,
+        over=over,
         status=solution.status,
         upper_bound=solution.upper_bound,
         seconds=solution.seconds,
         n_columns=solution.n_columns,
         n_nodes=solution.n_nodes,
     )
+
+
+def posterior_problem(
+    joint: JointDistribution,
+    notion: Notion,
+    over: ConfidenceSet | None,
+    group: NDArray[np.intp] | None = None,
+) -> PosteriorProblem:
+    """State which posteriors over all symbols, or over a group of them, meet a notion.
+
+    Over a confidence set the rows are those of all its distributions. They are found on demand:
+    a posterior v belongs to the column q = v / P_X of the channel, and the set knows which of
+    its distributions is worst for q.
+    """
+    members = np.arange(joint.shape[1]) if group is None else group
+    p_x = joint.p_x[members]
+    rows = notion.rows(joint.lift)[:, members]
+    if over is None:
+        return PosteriorProblem(p_x / p_x.sum(), rows)
+
+    def separate(v: FloatArray) -> FloatArray:
+        q = np.zeros(joint.shape[1])
+        q[members] = v / p_x
+        return over.worst_rows(notion, q)[:, members] / p_x
+
+    return PosteriorProblem(p_x / p_x.sum(), np.zeros((0, p_x.size)), separate)
 
 
 def posterior_channel(

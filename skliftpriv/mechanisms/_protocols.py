@@ -14,13 +14,17 @@ from scipy.optimize import brentq
 
 from .._arrays import FloatArray
 from ..channel import Channel
+from ..confidence import ConfidenceSet
 from ..distribution import JointDistribution
 from ..exceptions import UnsupportedNotionError
+from ..measures._lift import lift_of_columns
 from ..notions import Notion
 from ..report import worst_levels
+from ._merging import MergedColumns
 from ._result import MechanismResult
 
 __all__ = [
+    "MixedLift",
     "ProtocolResult",
     "generalized_randomized_response",
     "largest_alpha",
@@ -48,7 +52,9 @@ class ProtocolResult(MechanismResult):
     alpha: float
 
 
-def generalized_randomized_response(joint: JointDistribution, notion: Notion) -> ProtocolResult:
+def generalized_randomized_response(
+    joint: JointDistribution, notion: Notion, *, over: ConfidenceSet | None = None
+) -> ProtocolResult:
     r"""Release the true symbol with one probability and every other one with a smaller one.
 
     .. math:: P(y|x) = e^{\alpha 1\{x=y\}} / (e^\alpha + |X| - 1)
@@ -62,6 +68,8 @@ def generalized_randomized_response(joint: JointDistribution, notion: Notion) ->
         Distribution of the sensitive and the useful variable.
     notion : LIP, ALIP or LDP
         The budget.
+    over : ConfidenceSet, optional
+        Keep the budget for every distribution of this set; by default for ``joint`` alone.
 
     Returns
     -------
@@ -76,20 +84,59 @@ def generalized_randomized_response(joint: JointDistribution, notion: Notion) ->
     (2.416, 0.5)
     """
     require_lift_notion(notion, "Generalised randomised response")
-    given_s = joint.matrix / joint.p_s[:, None]
-
-    def lift(alpha: float) -> FloatArray:
-        # Eq. 29: (1 + k P(x|s)) / (1 + k P(x)) with k = e^alpha - 1.
-        if np.isinf(alpha):
-            return joint.lift
-        k = np.expm1(alpha)
-        return (1 + k * given_s) / (1 + k * joint.p_x)
-
+    # Eq. 29: P(y|s) is (e^alpha - 1) P(x=y|s) + 1, up to scale.
+    lift = MixedLift(joint, notion, over, weight=np.expm1, otherwise=1.0)
     alpha = largest_alpha(lift, joint.p_s, notion)
     channel = Channel(
         _response_matrix(joint.shape[1], alpha), joint.useful_labels, joint.useful_labels
     )
-    return ProtocolResult.of(joint, notion, channel, alpha=alpha, status=status_of(alpha))
+    return ProtocolResult.of(
+        joint, notion, channel, over=over, alpha=alpha, status=status_of(alpha)
+    )
+
+
+class MixedLift:
+    """Lifts of protocols with P(y|s) = weight(alpha) P(x=y|s) + otherwise(s, y), up to scale.
+
+    Over a confidence set these are the worst lifts.
+
+    Parameters
+    ----------
+    joint : JointDistribution
+        Distribution of the sensitive and the useful variable.
+    notion : Notion
+        Tells what is worst.
+    over : ConfidenceSet or None
+        The distributions that P(x|s) may have; None for that of ``joint``.
+    weight : callable
+        Weight of the true x as a function of alpha.
+    otherwise : float or ndarray of shape (n_sensitive, n_useful)
+        Weight of y however else it comes about.
+    """
+
+    def __init__(
+        self,
+        joint: JointDistribution,
+        notion: Notion,
+        over: ConfidenceSet | None,
+        *,
+        weight: Callable[[float], float],
+        otherwise: float | FloatArray,
+    ) -> None:
+        self._joint, self._notion, self._over = joint, notion, over
+        self._weight, self._otherwise = weight, otherwise
+        given_s = joint.matrix / joint.p_s[:, None]
+        self._bounds = (given_s, given_s)
+        if over is not None:
+            merging = MergedColumns(joint, notion, over)
+            self._bounds = merging.output_range(merging.columns)
+
+    def __call__(self, alpha: float) -> FloatArray:
+        mixed = (1.0, 0.0) if np.isinf(alpha) else (self._weight(alpha), self._otherwise)
+        low, high = (mixed[0] * bound + mixed[1] for bound in self._bounds)
+        if self._over is None:
+            return lift_of_columns(low * self._joint.p_s[:, None], self._joint.p_s)
+        return self._notion.worst_lift(low, high, self._over.prior)
 
 
 def _response_matrix(size: int, alpha: float) -> FloatArray:
@@ -106,7 +153,7 @@ def largest_alpha(lift: Callable[[float], FloatArray], p_s: FloatArray, notion: 
     ----------
     lift : callable
         Lifts of the outputs for a given alpha, shape (n_sensitive, n_outputs); their distance
-        from 1 must grow with alpha.
+        from 1 must grow with alpha. Where even alpha = 0 misses the budget, 0 is returned.
     p_s : ndarray of shape (n_sensitive,)
         Prior of S.
     notion : Notion
@@ -120,6 +167,8 @@ def largest_alpha(lift: Callable[[float], FloatArray], p_s: FloatArray, notion: 
 
     if excess(np.inf) <= 0:
         return np.inf
+    if excess(0.0) > 0:
+        return 0.0
     high = 1.0
     while excess(high) <= 0:
         if high >= _LARGEST_ALPHA:

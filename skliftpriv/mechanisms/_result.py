@@ -8,11 +8,27 @@ from typing import Any, Self
 from .._arrays import Label
 from ..certificate import CertifiedChannel, release
 from ..channel import Channel
+from ..confidence import ConfidenceSet
 from ..distribution import JointDistribution
+from ..exceptions import InvalidParameterError
 from ..notions import Notion
 from ..report import PrivacyReport, privacy_report
 
-__all__ = ["MechanismResult", "PartitionResult"]
+__all__ = ["MechanismResult", "PartitionResult", "check_set"]
+
+
+def check_set(over: ConfidenceSet | None, joint: JointDistribution) -> None:
+    """Refuse a confidence set of other symbols than those of the joint distribution."""
+    if over is None:
+        return
+    if (over.sensitive_labels, over.useful_labels) != (
+        joint.sensitive_labels,
+        joint.useful_labels,
+    ):
+        raise InvalidParameterError(
+            "over holds distributions of other symbols than joint does; build both from the same "
+            "table of counts, with the same labels."
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,6 +47,8 @@ class MechanismResult:
         Leakage and utility of what is sampled.
     status : str
         How the mechanism came out, in a word or two.
+    over : ConfidenceSet or None
+        The distributions for which the promise is made; None for ``joint`` alone.
     """
 
     joint: JointDistribution
@@ -38,6 +56,7 @@ class MechanismResult:
     certified: CertifiedChannel
     report: PrivacyReport
     status: str
+    over: ConfidenceSet | None = None
 
     @classmethod
     def of(
@@ -46,13 +65,23 @@ class MechanismResult:
         notion: Notion,
         channel: Channel,
         *,
+        over: ConfidenceSet | None = None,
         enforce: bool = True,
         **known: Any,
     ) -> Self:
         """Certify a channel, report on it and keep what else the mechanism knows."""
-        certified = release(joint.masses, channel, notion, enforce=enforce)
-        report = privacy_report(joint, notion, certified.channel, satisfied=certified.satisfied)
-        return cls(joint=joint, notion=notion, certified=certified, report=report, **known)
+        check_set(over, joint)
+        certified = release(joint.masses, channel, notion, over=over, enforce=enforce)
+        report = privacy_report(
+            joint,
+            notion,
+            certified.channel,
+            satisfied=certified.satisfied,
+            levels_worst=None if over is None else over.worst_levels(certified.weights, notion),
+        )
+        return cls(
+            joint=joint, notion=notion, certified=certified, report=report, over=over, **known
+        )
 
     @property
     def channel(self) -> Channel:

@@ -8,8 +8,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from .._arrays import FloatArray
-from ..certificate import Weights, exact_integers, release_checked
+from .._arrays import FloatArray, exact_integers
+from ..certificate import Weights, release_checked
 from ..channel import Channel, as_parts
 from ..distribution import JointDistribution
 from ..exceptions import InvalidParameterError
@@ -30,7 +30,7 @@ _MOST_ENTRIES = 50_000_000
 _MOST_ATTRIBUTES = 12
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, kw_only=True)
 class SideChannelReport(PrivacyReport):
     """Leakage and utility of a release of several attributes, with and without side channels.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .._arrays import FloatArray
+from ..confidence import ConfidenceSet
 from ..distribution import JointDistribution
 from ..notions import Notion
 from ._merging import Indices, MergedColumns, labels_of, partition_result
@@ -14,7 +15,11 @@ __all__ = ["subset_merging"]
 
 
 def subset_merging(
-    joint: JointDistribution, notion: Notion, *, repair: bool = True
+    joint: JointDistribution,
+    notion: Notion,
+    *,
+    repair: bool = True,
+    over: ConfidenceSet | None = None,
 ) -> PartitionResult:
     """Release low-risk symbols unchanged and merge the others in groups that meet the notion.
 
@@ -32,6 +37,9 @@ def subset_merging(
     repair : bool, default=True
         Where all high-risk symbols together still miss the budget, take in low-risk symbols
         until it holds. False is paper-exact and warns when the budget is missed.
+    over : ConfidenceSet, optional
+        Keep the budget for every distribution of this set, with LIP, ALIP or LDP. By default for
+        ``joint`` alone.
 
     Returns
     -------
@@ -45,8 +53,8 @@ def subset_merging(
     >>> round(result.nmi, 3)
     0.764
     """
-    merging = MergedColumns(joint, notion)
-    risky = ~notion.meets(joint.lift, joint.p_s)
+    merging = MergedColumns(joint, notion, over)
+    risky = merging.risky
     groups = _private_groups(merging, np.flatnonzero(risky))
     _agglomerate_last(merging, groups)
     moved: Indices = np.empty(0, dtype=np.intp)
@@ -55,7 +63,9 @@ def subset_merging(
         members = merging.extended(risky)
         moved = np.flatnonzero(members & ~risky)
         groups = [np.flatnonzero(members)]
-    return partition_result(joint, notion, groups, repair=repair, moved=labels_of(joint, moved))
+    return partition_result(
+        joint, notion, groups, repair=repair, moved=labels_of(joint, moved), over=over
+    )
 
 
 def _private_groups(merging: MergedColumns, risky: Indices) -> list[Indices]:

@@ -9,13 +9,14 @@ from collections.abc import Callable
 import numpy as np
 
 from .._arrays import FloatArray
+from ..confidence import ConfidenceSet
 from ..distribution import JointDistribution
 from ..exceptions import BudgetWarning
 from ..measures import entropy
 from ..notions import Notion
-from ..solvers import PosteriorProblem, PosteriorSolution, solve
+from ..solvers import PosteriorSolution, solve
 from ._merging import Indices, MergedColumns
-from ._optimal import Method, OptimalResult, posterior_channel
+from ._optimal import Method, OptimalResult, posterior_channel, posterior_problem
 from ._result import PartitionResult
 from ._subset_merging import subset_merging
 
@@ -30,6 +31,7 @@ def subset_random_response(
     gap: float = 1e-6,
     time_limit: float | None = None,
     verbose: bool = False,
+    over: ConfidenceSet | None = None,
 ) -> OptimalResult:
     """Release low-risk symbols unchanged and randomise the others optimally within groups.
 
@@ -52,6 +54,8 @@ def subset_random_response(
         Seconds for all groups together.
     verbose : bool, default=False
         Show progress on standard error.
+    over : ConfidenceSet, optional
+        Keep the budget for every distribution of this set; by default for ``joint`` alone.
 
     Returns
     -------
@@ -66,30 +70,28 @@ def subset_random_response(
     0.816
     """
     start = time.monotonic()
-    rows = notion.rows(joint.lift)
-    merging = MergedColumns(joint, notion)
+    merging = MergedColumns(joint, notion, over)
     groups = feasible_subsets(
-        _groups(joint, notion), lambda group: merging.meets(merging.merged(group))
+        _groups(joint, notion, over), lambda group: merging.meets(merging.merged(group))
     )
     if len(groups) == 1 and not merging.meets(merging.merged(groups[0])):
-        return _fallback(joint, notion, time.monotonic() - start)
+        return _fallback(joint, notion, over, time.monotonic() - start)
     solutions: list[PosteriorSolution] = []
     for group in groups:
         if solutions and solutions[-1].status == "interrupted":
             time_limit = 0.0  # one interrupt stops all groups
         left = None if time_limit is None else max(time_limit - (time.monotonic() - start), 1e-3)
-        p_x = joint.p_x[group] / joint.p_x[group].sum()
-        problem = PosteriorProblem(p_x, rows[:, group])
+        problem = posterior_problem(joint, notion, over, group)
         solutions.append(solve(problem, method=method, gap=gap, time_limit=left, verbose=verbose))
-    return _assembled(joint, notion, groups, solutions, time.monotonic() - start)
+    return _assembled(joint, notion, over, groups, solutions, time.monotonic() - start)
 
 
-def _groups(joint: JointDistribution, notion: Notion) -> list[Indices]:
+def _groups(joint: JointDistribution, notion: Notion, over: ConfidenceSet | None) -> list[Indices]:
     """Return the groups that Algorithm 1 makes of the high-risk symbols, by position."""
     with warnings.catch_warnings():
         # That the groups alone may miss the budget is dealt with here.
         warnings.simplefilter("ignore", BudgetWarning)
-        partition = subset_merging(joint, notion, repair=False).partition
+        partition = subset_merging(joint, notion, repair=False, over=over).partition
     place = {label: i for i, label in enumerate(joint.useful_labels)}
     return [np.array([place[label] for label in group], dtype=np.intp) for group in partition]
 
@@ -111,13 +113,16 @@ def feasible_subsets(groups: list[Indices], feasible: Callable[[Indices], bool])
     return done
 
 
-def _fallback(joint: JointDistribution, notion: Notion, seconds: float) -> OptimalResult:
-    merged: PartitionResult = subset_merging(joint, notion)
+def _fallback(
+    joint: JointDistribution, notion: Notion, over: ConfidenceSet | None, seconds: float
+) -> OptimalResult:
+    merged: PartitionResult = subset_merging(joint, notion, over=over)
     return OptimalResult(
         joint=joint,
         notion=notion,
         certified=merged.certified,
         report=merged.report,
+        over=over,
         status="subset merging",
         upper_bound=merged.nmi,
         seconds=seconds,
@@ -129,6 +134,7 @@ def _fallback(joint: JointDistribution, notion: Notion, seconds: float) -> Optim
 def _assembled(
     joint: JointDistribution,
     notion: Notion,
+    over: ConfidenceSet | None,
     groups: list[Indices],
     solutions: list[PosteriorSolution],
     seconds: float,
@@ -156,6 +162,7 @@ def _assembled(
         joint,
         notion,
         posterior_channel(joint, np.concatenate(weights), np.vstack(posteriors)),
+        over=over,
         status=stopped[0] if stopped else "optimal in groups",
         upper_bound=1.0 if total == 0 else float(1 - loss / total),
         seconds=seconds,

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.integrate import quad
 
-from .._arrays import FloatArray
-from ..certificate import TOTAL, exact_integers
+from .._arrays import FloatArray, exact_integers
+from ..certificate import TOTAL
 from ..distribution import JointDistribution
 from ..measures import entropy
 from ..notions import ALIP, Notion, implied_bounds

@@ -9,6 +9,7 @@ import numpy as np
 
 from .._arrays import FloatArray, Label
 from ..channel import Channel
+from ..confidence import ConfidenceSet
 from ..distribution import JointDistribution
 from ..exceptions import InvalidParameterError
 from ..measures import breach_probability
@@ -29,6 +30,7 @@ def watchdog(
     delta: float = 0.0,
     epsilon_max: float | tuple[float, float] | None = None,
     repair: bool = True,
+    over: ConfidenceSet | None = None,
 ) -> PartitionResult:
     r"""Release low-risk symbols unchanged and randomise all others independently of their value.
 
@@ -55,6 +57,9 @@ def watchdog(
     repair : bool, default=True
         Move further symbols to the high-risk set until the budget holds for it too. False is
         paper-exact and warns when the budget is missed.
+    over : ConfidenceSet, optional
+        Keep the budget for every distribution of this set, with LIP, ALIP or LDP. By default for
+        ``joint`` alone.
 
     Returns
     -------
@@ -74,9 +79,13 @@ def watchdog(
         raise InvalidParameterError(
             f'randomization must be "merge" or "uniform", not {randomization!r}.'
         )
+    if over is not None and delta:
+        raise InvalidParameterError(
+            "delta is for one distribution and has no meaning over a confidence set; use delta=0."
+        )
     target = _target(notion, delta, epsilon_max)
-    merging = MergedColumns(joint, notion)
-    risky = ~notion.meets(joint.lift, joint.p_s)
+    merging = MergedColumns(joint, notion, over)
+    risky = merging.risky
     high = merging.extended(risky) if repair and risky.any() else risky
     if isinstance(target, RelaxedLift):
         high = high & ~_exempted(joint, target, high)
@@ -86,6 +95,7 @@ def watchdog(
         target,
         groups,
         repair=repair,
+        over=over,
         moved=labels_of(joint, high & ~risky),
         exempted=labels_of(joint, risky & ~high),
         channel=_uniform_channel(joint, groups) if randomization == "uniform" else None,

@@ -1,10 +1,11 @@
-"""Leakage and utility measured on rows: scores of columns, an attacker, and scorers.
+"""Leakage and utility measured on rows: scores of columns, audits, an attacker, and scorers.
 
 Scores of columns are plug-in estimates: they treat the shares of the rows as probabilities. See
 :func:`max_log_lift_score` for what that means when there are few rows.
 """
 
 from ._attack import attacker_advantage, attacker_advantage_bound
+from ._audit import AuditedBound, AuditReport, audit, audit_columns
 from ._columns import (
     ldp_score,
     leakage_mutual_information_score,
@@ -22,9 +23,13 @@ from ._scorers import (
 )
 
 __all__ = [
+    "AuditReport",
+    "AuditedBound",
     "attacker_advantage",
     "attacker_advantage_bound",
     "attacker_advantage_scorer",
+    "audit",
+    "audit_columns",
     "ldp_score",
     "ldp_scorer",
     "leakage_mutual_information_score",

@@ -164,6 +164,11 @@ def nmi_score(x: Any, y: Any, *, sample_weight: Any = None) -> float:
 
 
 def _joint(s: Any, y: Any, sample_weight: Any, first: str = "s") -> FloatArray:
+    return counted(s, y, sample_weight, first).joint().matrix
+
+
+def counted(s: Any, y: Any, sample_weight: Any = None, first: str = "s") -> ContingencyTable:
+    """Count the pairs in two columns; ``first`` is how messages call the first one."""
     s_columns, y_columns = as_columns(s, first), as_columns(y, "y")
     n_rows = len(s_columns[0])
     if len(y_columns[0]) != n_rows:
@@ -171,4 +176,4 @@ def _joint(s: Any, y: Any, sample_weight: Any, first: str = "s") -> FloatArray:
             f"{first} has {n_rows} rows, but y has {len(y_columns[0])}: pass columns of one table."
         )
     weight = checked_weight(sample_weight, n_rows)
-    return ContingencyTable.count(s_columns, y_columns, weight).joint().matrix
+    return ContingencyTable.count(s_columns, y_columns, weight)

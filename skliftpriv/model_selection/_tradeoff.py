@@ -116,8 +116,7 @@ def _row(name: str, sanitizer: LiftSanitizer, counts: Any, layout: Any) -> dict[
         "epsilon": sanitizer.epsilon,
         "notion": str(result.notion),
         **{measure: getattr(report, measure) for measure in MEASURES},
-        # A level of -0.0 is that of a constant; added to 0.0 it loses the sign.
-        "budget_used": max(0.0 + report.levels_after[side] / budget[side] for side in budget),
+        "budget_used": max(report.levels_after[side] / budget[side] for side in budget),
         "satisfied": report.satisfied,
         "gap": getattr(result, "gap", float("nan")),
         "seconds": seconds,

@@ -12,6 +12,7 @@ import numpy as np
 
 from .._arrays import FloatArray
 from ..exceptions import InvalidParameterError, UnsupportedNotionError
+from ..measures._range import Box
 
 __all__ = ["Notion"]
 
@@ -75,6 +76,50 @@ class Notion(ABC):
     ) -> np.ndarray:
         """Tell without rounding which outputs (columns of ``lifts``) meet the budget."""
         return np.array([self.exactly_met(column, p_s) for column in lifts.T], dtype=bool)
+
+    def worst_lift(self, low: np.ndarray, high: np.ndarray, prior: Box) -> np.ndarray:
+        """Return lifts whose level is the worst that any distribution within bounds reaches.
+
+        What is returned stands for no single distribution: its :meth:`levels` and
+        :meth:`exactly_met` are those of the worst one, for each side and output.
+
+        Parameters
+        ----------
+        low, high : ndarray of shape (n_sensitive, n_outputs)
+            Bounds of P(y|s): floats, or integers for an exact answer.
+        prior : Box
+            Bounds of P(s).
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_outputs)
+        """
+        raise self._no_worst_case()
+
+    def worst_rows(
+        self, low: FloatArray, high: FloatArray, q: FloatArray, prior: Box
+    ) -> FloatArray:
+        """Return B such that B q > 0 where the worst distribution for q breaks the budget.
+
+        Every row of B stands for one distribution within the bounds, so that B q' <= 0 is
+        necessary for every other column q' of P(Y|X) too.
+
+        Parameters
+        ----------
+        low, high : ndarray of shape (n_sensitive, n_useful)
+            The P(X|s) within the bounds for which P(y|s) is smallest and largest.
+        q : ndarray of shape (n_useful,)
+            A column P(y|x) of a channel, up to scale.
+        prior : Box
+            Bounds of P(s).
+        """
+        raise self._no_worst_case()
+
+    def _no_worst_case(self) -> UnsupportedNotionError:
+        return UnsupportedNotionError(
+            f"{self} has no worst case in closed form over a confidence set; "
+            "use LIP, ALIP or LDP with confidence."
+        )
 
     def rows(self, lift: FloatArray) -> FloatArray:
         """Return A such that an output with posterior v over X meets the budget iff A v <= 0.

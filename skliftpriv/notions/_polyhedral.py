@@ -11,6 +11,7 @@ import numpy as np
 
 from .._arrays import FloatArray
 from ..measures._lift import ratio
+from ..measures._range import Box, extreme_distributions, lift_range, one_against, quotient
 from ._base import Notion, check_budget, finite_exp
 from ._exact import exp_above, exp_below
 
@@ -36,6 +37,18 @@ class _LiftBand(Notion):
     def exactly_met(self, lift: Sequence[Fraction], p_s: Sequence[Fraction]) -> bool:
         smallest, largest = self.exact_band
         return min(lift) >= smallest and max(lift) <= largest
+
+    def worst_lift(self, low: np.ndarray, high: np.ndarray, prior: Box) -> np.ndarray:
+        # Levels look at the smallest and the largest lift only.
+        return np.vstack(lift_range(low, high, prior))
+
+    def worst_rows(
+        self, low: FloatArray, high: FloatArray, q: FloatArray, prior: Box
+    ) -> FloatArray:
+        largest, smallest = finite_exp(self.budget[MAX_LIFT]), np.exp(-self.budget[MIN_LIFT])
+        above = high - largest * _worst_outputs(high, low, q, prior, lowest=True)
+        below = smallest * _worst_outputs(low, high, q, prior, lowest=False) - low
+        return np.vstack([above, below])
 
     def rows(self, lift: FloatArray) -> FloatArray:
         # Homogeneous because a posterior sums to 1:
@@ -158,10 +171,39 @@ class LDP(Notion):
     def exactly_met(self, lift: Sequence[Fraction], p_s: Sequence[Fraction]) -> bool:
         return max(lift) <= self._exact_ratio * min(lift)
 
+    def worst_lift(self, low: np.ndarray, high: np.ndarray, prior: Box) -> np.ndarray:
+        # Each P(y|s) at its largest against the smallest P(y|t) of the others, as a lift below 1
+        # that a lift of 1 is compared with: a ratio of 0 stays a number.
+        smallest, second = np.sort(low, axis=0)[:2]
+        own = np.arange(low.shape[0])[:, None] == low.argmin(axis=0)
+        worst = quotient(np.where(own, second, smallest), high).min(axis=0)
+        return np.vstack([np.minimum(worst, 1), np.ones_like(worst)])
+
+    def worst_rows(
+        self, low: FloatArray, high: FloatArray, q: FloatArray, prior: Box
+    ) -> FloatArray:
+        return self._pairs(high, low)
+
     def rows(self, lift: FloatArray) -> FloatArray:
-        # (L_s - e^epsilon L_t) v <= 0 for every ordered pair s != t.
-        differences = lift[:, None, :] - finite_exp(self.epsilon) * lift[None, :, :]
-        return differences[~np.eye(lift.shape[0], dtype=bool)]
+        return self._pairs(lift, lift)
+
+    def _pairs(self, high: FloatArray, low: FloatArray) -> FloatArray:
+        # (high_s - e^epsilon low_t) v <= 0 for every ordered pair s != t.
+        differences = high[:, None, :] - finite_exp(self.epsilon) * low[None, :, :]
+        return differences[~np.eye(low.shape[0], dtype=bool)]
 
     def __str__(self) -> str:
         return f"{self.epsilon:g}-LDP"
+
+
+def _worst_outputs(
+    own: FloatArray, others: FloatArray, q: FloatArray, prior: Box, *, lowest: bool
+) -> FloatArray:
+    """P(X) for each s, from ``own`` for s and ``others`` for the rest, with the worst prior.
+
+    The worst prior makes P(y), the mean of q, as small (``lowest``) or as large as it can be.
+    """
+    given = one_against((own @ q)[:, None], (others @ q)[:, None])
+    weights = extreme_distributions(given, prior.alone)[0 if lowest else 1][0].T
+    mine = np.diag(weights)[:, None]
+    return mine * own + (weights - np.diag(np.diag(weights))) @ others

@@ -14,6 +14,7 @@ import numpy as np
 
 from ._lp import MasterPoint, PolytopeLP
 from ._partition import Partition
+from ._presolve import ReducedProblem
 from ._problem import FloatArray, entropy
 from ._relaxed import NO_BOX, RelaxedMaster
 from ._run import Run
@@ -37,6 +38,8 @@ class Certifier:
     ----------
     run : Run
         Clock; receives the bounds.
+    reduced : ReducedProblem
+        The polytope.
     pool : ColumnPool
         The true problem; receives the posteriors that turn up on the way.
     lp : PolytopeLP
@@ -45,10 +48,17 @@ class Certifier:
         Largest entry of each symbol over the polytope.
     """
 
-    def __init__(self, run: Run, pool: ColumnPool, lp: PolytopeLP, largest: FloatArray) -> None:
+    def __init__(
+        self,
+        run: Run,
+        reduced: ReducedProblem,
+        pool: ColumnPool,
+        lp: PolytopeLP,
+        largest: FloatArray,
+    ) -> None:
         self._run, self._pool, self._lp = run, pool, lp
         # A second copy of the polytope keeps the two kinds of warm start apart.
-        self._partition = Partition(pool.reduced, pool.reduced.polytope(), largest)
+        self._partition = Partition(reduced, reduced.polytope(), largest)
         self._master = RelaxedMaster(pool.p, pool.columns)
         self._centre = pool.prices
 

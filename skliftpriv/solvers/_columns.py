@@ -37,7 +37,7 @@ def solve_columns(
         pool.add(found, always=True)
         search(pool, lp, run, np.random.default_rng(random_state))
         if not run.finished:
-            Certifier(run, pool, lp, largest).work()
+            Certifier(run, reduced, pool, lp, largest).work()
     except KeyboardInterrupt:
         run.interrupted = True
     return pool.best()

@@ -108,6 +108,27 @@ class PolytopeLP:
         duals = np.array(solution.row_dual)
         return PolytopePoint(np.array(solution.col_value), duals[:-1], float(duals[-1]))
 
+    def add_rows(self, directions: FloatArray) -> None:
+        """Append rows ``d @ v <= 0``; they come after the one for sum v = 1."""
+        count, n = directions.shape
+        self._solver.addRows(
+            count,
+            np.full(count, -highspy.kHighsInf),
+            np.zeros(count),
+            directions.size,
+            np.arange(count, dtype=np.int32) * n,
+            np.tile(self._columns, count),
+            directions.ravel(),
+        )
+
+    def row_duals(self) -> FloatArray:
+        """Return the duals of all rows at the last solution."""
+        return np.array(self._solver.getSolution().row_dual)
+
+    def remove_rows(self, index: IntArray) -> None:
+        """Delete rows by position; later rows move up."""
+        self._solver.deleteRows(index.size, np.asarray(index, dtype=np.int32))
+
     def infeasibility_ray(self) -> FloatArray:
         """Return row multipliers that show why the last box was empty; zeros if unknown."""
         solver: Any = self._solver  # its type stubs do not know rays

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -46,6 +47,9 @@ class PosteriorProblem:
         Positive probabilities of the useful symbols, summing to 1.
     rows : array-like of shape (m, n)
         The matrix A. ``m = 0`` is allowed and means that everything may be released.
+    separate : callable, optional
+        Gives further rows on demand, where they are too many to list: for a posterior v the rows
+        of A that are sharpest at v, all of which p_x meets. v is allowed if it meets these.
 
     Examples
     --------
@@ -56,6 +60,7 @@ class PosteriorProblem:
 
     p_x: FloatArray
     rows: FloatArray
+    separate: Callable[[FloatArray], FloatArray] | None = None
 
     def __post_init__(self) -> None:
         p_x = np.array(self.p_x, dtype=float)

@@ -51,6 +51,10 @@ class Run:
         """Whether the time budget is used up."""
         return self.seconds >= self._limit
 
+    def left(self, default: float) -> float:
+        """Seconds until the time budget is used up, ``default`` without a budget."""
+        return default if self._limit == float("inf") else max(self._limit - self.seconds, 0.0)
+
     @property
     def fraction_used(self) -> float:
         """Share of the time budget that is used up; 0 without a budget."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Protocol
+
 import numpy as np
 
 from ._lp import MasterLP, PolytopeLP
@@ -78,6 +80,17 @@ def random_slopes(rng: np.random.Generator, n: int, x: int) -> FloatArray:
     return slopes
 
 
+class Allowed(Protocol):
+    """What the pool asks of a problem: its average, and how far posteriors break it."""
+
+    @property
+    def p(self) -> FloatArray:
+        """The average of the posteriors."""
+
+    def violation(self, posteriors: FloatArray) -> FloatArray:
+        """Return the largest violation of a row by each posterior."""
+
+
 class ColumnPool:
     """The true problem over the posteriors found so far.
 
@@ -86,25 +99,25 @@ class ColumnPool:
     is raised until no weight is left on these artificial posteriors.
     """
 
-    def __init__(self, reduced: ReducedProblem, run: Run) -> None:
-        self.reduced, self.p = reduced, reduced.p
+    def __init__(self, problem: Allowed, run: Run) -> None:
+        self._problem, self.p = problem, problem.p
         self._run = run
-        self._master = MasterLP(reduced.p)
+        self._master = MasterLP(self.p)
         self._cap = _FIRST_CAP
-        self._n_artificial = reduced.p.size
+        self._n_artificial = self.p.size
         self._master.add(np.eye(self._n_artificial), np.full(self._n_artificial, self._cap))
-        self.columns = np.zeros((0, reduced.p.size))
+        self.columns = np.zeros((0, self.p.size))
         self.weights = np.zeros(0)
-        self.prices = np.zeros(reduced.p.size)
+        self.prices = np.zeros(self.p.size)
         self.artificial, self.objective = 1.0, np.inf
-        self.add(reduced.p[None], always=True)
+        self.add(self.p[None], always=True)
 
     def add(self, candidates: FloatArray, always: bool = False) -> FloatArray:
         """Add the allowed candidates that improve (or ``always``), solve, and return them."""
         candidates = np.unique(candidates, axis=0)
         good = entropy(candidates) - candidates @ self.prices < _NEGATIVE
         good |= always
-        good &= self.reduced.violation(candidates) <= 0.5 * FEASIBILITY
+        good &= self._problem.violation(candidates) <= 0.5 * FEASIBILITY
         added = candidates[good]
         if len(added):
             self._master.add(added, entropy(added))

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..exceptions import InvalidParameterError, SkliftprivError
 from ._columns import solve_columns
+from ._cuts import solve_cuts
 from ._finish import finish
 from ._pairs import solve_pairs
 from ._presolve import ReducedProblem, expand, reduce_problem
@@ -76,9 +77,12 @@ def solve(
     if time_limit is not None and not time_limit > 0:
         raise InvalidParameterError(f"time_limit must be positive or None, got {time_limit!r}.")
     run = Run(problem.entropy, gap, time_limit, verbose)
-    reduced = reduce_problem(problem)
-    posteriors, weights = _dispatch(reduced, run, method, random_state)
-    posteriors, weights = finish(problem, *expand(reduced, posteriors, weights))
+    if problem.separate is not None:
+        posteriors, weights = solve_cuts(problem, run, random_state, solve)
+    else:
+        reduced = reduce_problem(problem)
+        posteriors, weights = expand(reduced, *_dispatch(reduced, run, method, random_state))
+    posteriors, weights = finish(problem, posteriors, weights)
     return _solution(problem, run, posteriors, weights)
 
 

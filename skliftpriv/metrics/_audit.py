@@ -1,0 +1,304 @@
+"""Does a release keep its budget? An answer from fresh rows, with its margin of error."""
+
+from __future__ import annotations
+
+from copy import copy
+from dataclasses import asdict, dataclass
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+import pandas as pd
+from sklearn.utils.validation import check_is_fitted
+
+from .. import measures
+from .._arrays import FloatArray, Label
+from .._format import html_card, html_table, number, text_table
+from ..confidence import clopper_pearson
+from ..estimators import ConditionalReporting, LiftSanitizer
+from ..exceptions import InvalidParameterError, UnsupportedNotionError
+from ..frames import ContingencyTable, Table, as_columns
+from ..notions import Notion
+from ..notions._polyhedral import MAX_LIFT, MIN_LIFT, RATIO
+from ..report import side_title
+from ._columns import counted
+
+__all__ = ["AuditReport", "AuditedBound", "audit", "audit_columns"]
+
+Verdict: TypeAlias = Literal["holds", "violated", "not enough data"]
+
+
+@dataclass(frozen=True)
+class AuditedBound:
+    """One bound of a notion, and what the rows say about it.
+
+    Attributes
+    ----------
+    budget : float
+        What was promised, in nats.
+    level : float
+        Level that the rows show; an estimate.
+    low, high : float
+        Interval that holds the true level with the confidence of the audit.
+    verdict : {"holds", "violated", "not enough data"}
+        "violated" if the whole interval lies above the budget, "holds" if it lies below.
+    """
+
+    budget: float
+    level: float
+    low: float
+    high: float
+
+    @property
+    def verdict(self) -> Verdict:
+        """What follows from the interval."""
+        if self.low > self.budget:
+            return "violated"
+        return "holds" if self.high <= self.budget else "not enough data"
+
+
+@dataclass(frozen=True)
+class AuditReport:
+    """What fresh rows say about a promise.
+
+    Attributes
+    ----------
+    notion : Notion
+        The promise.
+    confidence : float
+        Probability that all intervals hold the truth at once.
+    n_rows : int
+        Number of rows looked at.
+    bounds : dict of str to AuditedBound
+        Every side of the notion.
+    lifts : pandas.DataFrame
+        A row per sensitive value and output: its number of rows, its lift, and the interval of
+        the lift. Intervals of the lift are simultaneous, too.
+    """
+
+    notion: Notion
+    confidence: float
+    n_rows: int
+    bounds: dict[str, AuditedBound]
+    lifts: pd.DataFrame
+
+    @property
+    def verdict(self) -> Verdict:
+        """The worst verdict of all bounds."""
+        verdicts = {bound.verdict for bound in self.bounds.values()}
+        worst: tuple[Verdict, ...] = ("violated", "not enough data", "holds")
+        return next(verdict for verdict in worst if verdict in verdicts)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return a row per bound: budget, level, interval and verdict."""
+        rows = {
+            side: {**asdict(bound), "verdict": bound.verdict} for side, bound in self.bounds.items()
+        }
+        return pd.DataFrame.from_dict(rows, orient="index").rename_axis("bound")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything but the single lifts as plain data."""
+        return {
+            "notion": str(self.notion),
+            "verdict": self.verdict,
+            "confidence": self.confidence,
+            "n_rows": self.n_rows,
+            "bounds": self.to_frame().to_dict(orient="index"),
+        }
+
+    def _cells(self) -> list[list[str]]:
+        header = ["", "budget", "level", "at least", "at most", "verdict"]
+        return [header] + [
+            [
+                side_title(side),
+                *map(number, (bound.budget, bound.level, bound.low, bound.high)),
+                bound.verdict,
+            ]
+            for side, bound in self.bounds.items()
+        ]
+
+    def _claim(self) -> str:
+        return f"{self.notion}, {self.n_rows:,} rows, confidence {self.confidence:g}"
+
+    def __repr__(self) -> str:
+        lines = [f"{self.verdict} ({type(self).__name__}): {self._claim()}"]
+        return "\n".join([*lines, *text_table(self._cells())])
+
+    def _repr_html_(self) -> str:
+        table = html_table(self._cells(), [True] * len(self.bounds))
+        notes = [
+            "The level is what these rows show; the true one lies between the two next columns."
+        ]
+        good = self.verdict != "violated"
+        return html_card(good, self.verdict.capitalize(), self._claim(), [], table, notes)
+
+
+def audit(
+    estimator: LiftSanitizer,
+    X: Any,
+    *,
+    sensitive_features: Any = None,
+    confidence: float = 0.95,
+) -> AuditReport:
+    """Check on fresh rows whether a fitted sanitiser keeps its budget.
+
+    The rows are sanitised once more, and what comes out is held against S. They must be
+    independent draws that ``fit`` has not seen: rows that the mechanism was fitted to tell
+    nothing about others. See :func:`audit_columns` for the statistics.
+
+    Parameters
+    ----------
+    estimator : fitted sanitiser
+        Its budget and its columns are used.
+    X : table
+        Fresh rows with the useful column(s) and, unless ``sensitive_features`` is given, S.
+    sensitive_features : array-like of shape (n_rows,), optional
+        The sensitive values, when they are not a column of X.
+    confidence : float, default=0.95
+        Probability that all intervals hold the truth at once.
+
+    Returns
+    -------
+    AuditReport
+
+    Examples
+    --------
+    >>> from skliftpriv import SubsetMergingSanitizer
+    >>> from skliftpriv.datasets import load_adult
+    >>> from skliftpriv.metrics import audit
+    >>> sanitizer = SubsetMergingSanitizer("sex", "occupation", epsilon=1.0)
+    >>> audit(sanitizer.fit(load_adult("train")), load_adult("test")).verdict
+    'holds'
+    """
+    if not isinstance(estimator, LiftSanitizer):
+        raise InvalidParameterError(
+            f"{type(estimator).__name__} is no sanitiser; pass the step that sanitises, or use "
+            "audit_columns on what was released."
+        )
+    check_is_fitted(estimator)
+    table = Table(X)
+    sensitive = estimator._sensitive_columns(table, estimator._layout, sensitive_features)
+    # Other columns are not what is promised, and numbers tell outputs apart in arrays too.
+    alone = copy(estimator)
+    alone.remainder = "drop"
+    alone.output = "code" if alone.output != "bits" else "bits"
+    given = {} if sensitive_features is None else {"sensitive_features": sensitive_features}
+    seen_s = isinstance(alone, ConditionalReporting)
+    released = alone.transform(X, **given) if seen_s else alone.transform(X)
+    counts = ContingencyTable.count(sensitive, as_columns(released, "what was released"))
+    return _audited(counts, estimator.notion_, confidence)
+
+
+def audit_columns(s: Any, y: Any, notion: Notion, *, confidence: float = 0.95) -> AuditReport:
+    """Check whether a released column keeps a budget, whoever made it.
+
+    Every P(s|y) and P(s), or every P(y|s) for LDP, gets a Clopper-Pearson interval, which is
+    exact for any number of rows, and the intervals share the probability of error. The level of
+    a bound is certain to exceed the budget, with the confidence asked for, when a single pair
+    (s, y) does; it is certain to keep it when all pairs do.
+
+    Parameters
+    ----------
+    s : array-like of shape (n_rows,)
+        Sensitive values; several columns are one joint symbol.
+    y : array-like of shape (n_rows,)
+        What was released for the same rows, in the same way.
+    notion : LIP, ALIP or LDP
+        What was promised.
+    confidence : float, default=0.95
+        Probability that all intervals hold the truth at once.
+
+    Returns
+    -------
+    AuditReport
+
+    Examples
+    --------
+    >>> from skliftpriv import LIP
+    >>> from skliftpriv.metrics import audit_columns
+    >>> s = ["ill", "well"] * 500
+    >>> y = ["a", "b", "b", "a", "a", "b", "a", "b", "a", "b"] * 100
+    >>> audit_columns(s, y, LIP(0.1))
+    violated (AuditReport): 0.1-LIP, 1,000 rows, confidence 0.95
+                         budget    level   at least   at most    verdict
+    minus min log-lift   0.1000   0.9163     0.6007    1.2520   violated
+    max log-lift         0.1000   0.4700     0.3231    0.6127   violated
+    """
+    return _audited(counted(s, y), notion, confidence)
+
+
+def _audited(table: ContingencyTable, notion: Notion, confidence: float) -> AuditReport:
+    if not (isinstance(confidence, float) and 0 < confidence < 1):
+        raise InvalidParameterError(
+            f"confidence must lie between 0 and 1, such as 0.95, not {confidence!r}."
+        )
+    counts = table.counts
+    if RATIO in notion.budget:
+        bounds = {RATIO: _ratio(counts, notion, confidence)}
+    elif {MIN_LIFT, MAX_LIFT} == set(notion.budget):
+        bounds = _band(counts, notion, confidence)
+    else:
+        raise UnsupportedNotionError(
+            f"An audit can judge LIP, ALIP and LDP, but not {notion}; audit a LIP that it implies."
+        )
+    return AuditReport(
+        notion, confidence, int(counts.sum()), bounds, _lift_table(table, confidence)
+    )
+
+
+def _lift_interval(
+    counts: FloatArray, confidence: float
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Lift of every pair with its simultaneous interval: P(s|y) between its bounds over P(s)."""
+    n_s, n_y = counts.shape
+    error = (1 - confidence) / (n_s * n_y + n_s)
+    low, high = clopper_pearson(counts, counts.sum(axis=0), error)
+    prior_low, prior_high = clopper_pearson(counts.sum(axis=1), counts.sum(), error)
+    lift = measures.lift(counts / counts.sum())
+    return lift, low / prior_high[:, None], high / prior_low[:, None]
+
+
+def _band(counts: FloatArray, notion: Notion, confidence: float) -> dict[str, AuditedBound]:
+    lift, low, high = _lift_interval(counts, confidence)
+    budget = notion.budget
+    with np.errstate(divide="ignore"):
+        smallest = (-np.log(values.min()) for values in (lift, high, low))
+        largest = (np.log(values.max()) for values in (lift, low, high))
+        return {
+            MIN_LIFT: AuditedBound(budget[MIN_LIFT], *map(_level, smallest)),
+            MAX_LIFT: AuditedBound(budget[MAX_LIFT], *map(_level, largest)),
+        }
+
+
+def _ratio(counts: FloatArray, notion: Notion, confidence: float) -> AuditedBound:
+    of_s = counts.sum(axis=1, keepdims=True)
+    low, high = clopper_pearson(counts, of_s, (1 - confidence) / counts.size)
+    given_s = counts / of_s
+    with np.errstate(divide="ignore", invalid="ignore"):
+        pairs = ((given_s, given_s), (low, high), (high, low))
+        levels = [_level(np.log(_largest_ratio(*pair))) for pair in pairs]
+    return AuditedBound(notion.budget[RATIO], *levels)
+
+
+def _largest_ratio(above: FloatArray, below: FloatArray) -> float:
+    """Largest above[s, y] / below[t, y] with s != t."""
+    ratios = above[:, None, :] / below[None, :, :]
+    ratios = np.where(np.isnan(ratios), 1.0, ratios)  # 0 / 0: neither occurs
+    return float(ratios[~np.eye(len(above), dtype=bool)].max(initial=1.0))
+
+
+def _level(value: float) -> float:
+    """No level is below 0, that of a constant release."""
+    return max(float(value), 0.0)
+
+
+def _lift_table(table: ContingencyTable, confidence: float) -> pd.DataFrame:
+    lift, low, high = _lift_interval(table.counts, confidence)
+    index = pd.MultiIndex.from_product(
+        [_single(table.sensitive), _single(table.useful)], names=["sensitive", "output"]
+    )
+    columns = {"rows": table.counts.astype(int), "lift": lift, "low": low, "high": high}
+    return pd.DataFrame({name: value.ravel() for name, value in columns.items()}, index=index)
+
+
+def _single(labels: tuple[Label, ...]) -> pd.Index:
+    return pd.Index(labels, tupleize_cols=False)

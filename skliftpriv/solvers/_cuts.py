@@ -1,0 +1,158 @@
+"""Problems with more rows than can be listed: rows are found where a posterior breaks them.
+
+Every posterior that the search returns has been checked by the problem's own oracle, so that
+the value is that of allowed posteriors. The bound comes from the rows found so far: with fewer
+rows more is allowed, so what is optimal there bounds what is optimal here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ._lp import PolytopeLP, PolytopePoint
+from ._problem import FEASIBILITY, FloatArray, PosteriorProblem, PosteriorSolution
+from ._run import Run
+from ._search import ColumnPool, clean, descend, entropy_slopes, search
+
+_VIOLATED = 0.1 * FEASIBILITY
+"""A row is added when a posterior exceeds it by more than this, its entries scaled to 1."""
+_MOST_ROWS = 150
+"""More rows than this make every linear program slow: the longest unused half is dropped."""
+_MOST_ROUNDS = 500
+"""Far more rounds of cuts than a linear program was ever seen to need."""
+_BOUND_SECONDS = 5.0
+"""Without a time limit the bound is sharpened for this long after the search."""
+
+Solve = Callable[..., PosteriorSolution]
+
+
+class CutProblem:
+    """What the search knows of a problem whose rows come on demand."""
+
+    def __init__(self, problem: PosteriorProblem) -> None:
+        assert problem.separate is not None
+        self._separate = problem.separate
+        self.p = problem.p_x
+
+    def sharpest_rows(self, v: FloatArray) -> FloatArray:
+        """Return the rows that are sharpest at a posterior, scaled to entries of at most 1."""
+        rows = self._separate(v)
+        return rows / np.abs(rows).max(axis=1, keepdims=True)
+
+    def broken_rows(self, v: FloatArray) -> FloatArray:
+        """Return those of them that it breaks."""
+        rows = self.sharpest_rows(v)
+        return rows[rows @ v > _VIOLATED]
+
+    def violation(self, posteriors: FloatArray) -> FloatArray:
+        """Return the largest violation of a row by each posterior."""
+        worst = [(self.broken_rows(v) @ v).max(initial=0.0) for v in posteriors]
+        return np.array(worst)
+
+
+class CutPolytope(PolytopeLP):
+    """Minimise linear functions over a polytope whose rows are found on the way."""
+
+    def __init__(self, problem: CutProblem) -> None:
+        n = problem.p.size
+        super().__init__(np.zeros((0, n)), np.zeros(0), np.zeros(0))
+        self._problem = problem
+        self.rows = np.zeros((0, n))
+        self._last_used = np.zeros(0, dtype=int)
+
+    def minimise(self, cost: FloatArray, box: Any = None) -> PolytopePoint | None:
+        """Return the minimiser of ``cost @ v`` over all rows."""
+        for _ in range(_MOST_ROUNDS):
+            point = super().minimise(cost, box)
+            if point is None:
+                return None
+            broken = self._problem.broken_rows(clean(point.v))
+            if len(broken) == 0:
+                break
+            self.add(broken)
+        return point
+
+    def add(self, rows: FloatArray) -> None:
+        """Take in rows; where there are many, forget those that were not tight for long."""
+        self._note_use()
+        self.add_rows(rows)
+        self.rows = np.vstack([self.rows, rows])
+        self._last_used = np.append(self._last_used, np.full(len(rows), self.n_solves))
+        if len(self.rows) > _MOST_ROWS:
+            dropped = np.sort(np.argsort(self._last_used, kind="stable")[: -_MOST_ROWS // 2])
+            self.remove_rows(dropped + 1)  # row 0 is sum v = 1
+            self.rows = np.delete(self.rows, dropped, axis=0)
+            self._last_used = np.delete(self._last_used, dropped)
+
+    def _note_use(self) -> None:
+        self._last_used[self.row_duals()[1:] != 0] = self.n_solves
+
+
+def solve_cuts(
+    problem: PosteriorProblem, run: Run, random_state: int, solve_rows: Solve
+) -> tuple[FloatArray, FloatArray]:
+    """Search among the allowed posteriors, then bound by the rows found.
+
+    Parameters
+    ----------
+    problem : PosteriorProblem
+        With ``separate``.
+    run : Run
+        Clock; receives value and bound.
+    random_state : int
+        Seed of the search.
+    solve_rows : callable
+        Solver of problems whose rows are listed, for the bound.
+
+    Returns
+    -------
+    posteriors, weights : ndarray of shape (k, n), (k,)
+        The best found until the run was finished or interrupted.
+    """
+    cuts = CutProblem(problem)
+    pool = ColumnPool(cuts, run)
+    try:
+        lp = CutPolytope(cuts)
+        pool.add(_favourites(lp, cuts.p, run), always=True)
+        search(pool, lp, run, np.random.default_rng(random_state))
+        _bound(cuts, pool, lp, run, solve_rows)
+    except KeyboardInterrupt:
+        run.interrupted = True
+    return pool.best()
+
+
+def _favourites(lp: CutPolytope, p: FloatArray, run: Run) -> FloatArray:
+    """For each symbol, the posterior that favours it most."""
+    found = [p]
+    for cost in -np.eye(p.size):
+        if run.out_of_time:
+            break
+        point = lp.minimise(cost)
+        assert point is not None  # p is inside
+        found.append(clean(point.v))
+    return np.array(found)
+
+
+def _bound(
+    problem: CutProblem, pool: ColumnPool, lp: CutPolytope, run: Run, solve_rows: Solve
+) -> None:
+    """Solve the problem with the rows found, add the rows that its solution breaks, repeat."""
+    rows = np.vstack([lp.rows, *(problem.sharpest_rows(v) for v in pool.best()[0])])
+    end = run.seconds + run.left(default=_BOUND_SECONDS)
+    while not run.closed and run.seconds < end:
+        relaxed = solve_rows(
+            PosteriorProblem(problem.p, rows),
+            gap=0.5 * run.gap_nats / run.entropy_x,
+            time_limit=max(end - run.seconds, 1e-3),
+        )
+        run.n_nodes += relaxed.n_nodes
+        run.improve_bound(float(1 - relaxed.upper_bound) * run.entropy_x)
+        run.report()
+        broken = [problem.broken_rows(v) for v in relaxed.posteriors]
+        found = [descend(lp, pool.prices, entropy_slopes(v))[0] for v in relaxed.posteriors]
+        if not len(pool.add(np.array(found))) and not sum(map(len, broken)):
+            break
+        rows = np.vstack([rows, *broken])
