@@ -18,7 +18,7 @@ from ._protocols import MixedLift, ProtocolResult, largest_alpha, require_lift_n
 __all__ = ["ConditionalResult", "conditional_reporting"]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class ConditionalResult(ProtocolResult):
     """Conditional Reporting fitted to a joint distribution.
 

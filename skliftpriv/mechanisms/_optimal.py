@@ -31,7 +31,7 @@ _NAMED = 1e-9
 """Symbols with a smaller share of an output, which rounding can leave, are not named."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class OptimalResult(MechanismResult):
     """A mechanism found by optimisation, with a certificate of how good it can be at most.
 

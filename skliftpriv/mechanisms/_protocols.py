@@ -38,7 +38,7 @@ _LARGEST_EXCESS = 1e3
 _ROOT_TOLERANCE = 1e-13
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class ProtocolResult(MechanismResult):
     """An explicit protocol and its parameter.
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from .._arrays import Label
+from .._format import share
 from ..certificate import CertifiedChannel, release
 from ..channel import Channel
 from ..confidence import ConfidenceSet
@@ -14,7 +15,16 @@ from ..exceptions import InvalidParameterError
 from ..notions import Notion
 from ..report import PrivacyReport, privacy_report
 
-__all__ = ["MechanismResult", "PartitionResult", "check_set"]
+__all__ = ["MechanismResult", "PartitionResult", "check_set", "describe_result"]
+
+
+def describe_result(result: Any) -> str:
+    """Say in one line what came out, however many symbols there are."""
+    verdict = "met" if result.report.satisfied else "MISSED"
+    return (
+        f"{type(result).__name__}({result.notion} {verdict}, {result.joint.shape[1]} symbols, "
+        f"{share(result.nmi)} of X kept, {result.status})"
+    )
 
 
 def check_set(over: ConfidenceSet | None, joint: JointDistribution) -> None:
@@ -31,7 +41,7 @@ def check_set(over: ConfidenceSet | None, joint: JointDistribution) -> None:
         )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class MechanismResult:
     """A mechanism fitted to a joint distribution.
 
@@ -93,8 +103,11 @@ class MechanismResult:
         """Share of the entropy of X that the release keeps."""
         return self.report.nmi
 
+    def __repr__(self) -> str:
+        return describe_result(self)
 
-@dataclass(frozen=True, kw_only=True)
+
+@dataclass(frozen=True, kw_only=True, repr=False)
 class PartitionResult(MechanismResult):
     """A mechanism of the watchdog family: low-risk symbols stay, groups of others are merged.
 

@@ -55,7 +55,7 @@ class SideChannelReport(PrivacyReport):
         }
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class SideChannelResult(MechanismResult):
     """A release of several attributes that resists side channels.
 

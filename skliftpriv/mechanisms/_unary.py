@@ -14,6 +14,7 @@ from ..distribution import JointDistribution
 from ..notions import LDP, Notion
 from ..report import PrivacyReport
 from ._protocols import largest_alpha, require_lift_notion, status_of
+from ._result import describe_result
 from ._unary_sets import WorstSets, all_sets, unary_report
 
 __all__ = ["UnaryResult", "optimized_unary_encoding"]
@@ -22,7 +23,7 @@ __all__ = ["UnaryResult", "optimized_unary_encoding"]
 _WRITABLE = 12
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class UnaryResult:
     """Optimised unary encoding fitted to a joint distribution.
 
@@ -59,6 +60,9 @@ class UnaryResult:
     def nmi(self) -> float:
         """Share of the entropy of X that the release keeps; never more than one half."""
         return self.report.nmi
+
+    def __repr__(self) -> str:
+        return describe_result(self)
 
     @property
     def bit_weights(self) -> Weights:

@@ -386,3 +386,11 @@ def test_difference_in_alpha_explains_difference_in_utility(eps):
         )
     assert len(pairs) > 95
     assert np.corrcoef(np.array(pairs).T)[0, 1] > 0.95
+
+
+@each_protocol
+def test_results_describe_themselves_in_one_line(protocol):
+    text = repr(protocol(make_joint(3, 50, random_state=0), LIP(0.5)))
+    assert "0.5-LIP met, 50 symbols" in text
+    assert len(text) < 120
+    assert "\n" not in text
