@@ -95,8 +95,9 @@ def optimal_random_response(
         Show progress on standard error.
     over : ConfidenceSet, optional
         Keep the budget for every distribution of this set; by default for ``joint`` alone. The
-        optimum is then that of all mechanisms which do so, rows come by cutting planes whatever
-        ``method`` says, and without a time limit the bound is sharpened for some seconds only.
+        optimum is then that of all mechanisms which do so. Its rows come by cutting planes,
+        ``method`` is that of the bound, and without a time limit the bound is sharpened for five
+        seconds at most.
 
     Returns
     -------

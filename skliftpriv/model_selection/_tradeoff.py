@@ -69,7 +69,8 @@ def tradeoff_curve(
         - ``nmi``, ``mutual_information``: what is kept of X;
         - ``max_log_lift``, ``min_log_lift``, ``ldp``, ``leakage_mutual_information``,
           ``maximal_leakage``: what is leaked about S;
-        - ``budget_used``: largest share of the budget that a side of the notion takes up;
+        - ``budget_used``: largest share of the budget that a side of the notion takes up, with
+          ``confidence`` for the worst distribution of the confidence set;
         - ``satisfied``: whether the budget is met, decided in exact arithmetic;
         - ``gap``: distance to the optimum at most, NaN for mechanisms that do not know it;
         - ``seconds``: time of the mechanism, without counting.
@@ -110,13 +111,13 @@ def _row(name: str, sanitizer: LiftSanitizer, counts: Any, layout: Any) -> dict[
     result = sanitizer._result_for(counts, layout)
     seconds = perf_counter() - start
     report = result.report
-    budget = result.notion.budget
+    budget, levels = result.notion.budget, report.levels_worst or report.levels_after
     return {
         "mechanism": name,
         "epsilon": sanitizer.epsilon,
         "notion": str(result.notion),
         **{measure: getattr(report, measure) for measure in MEASURES},
-        "budget_used": max(report.levels_after[side] / budget[side] for side in budget),
+        "budget_used": max(levels[side] / budget[side] for side in budget),
         "satisfied": report.satisfied,
         "gap": getattr(result, "gap", float("nan")),
         "seconds": seconds,

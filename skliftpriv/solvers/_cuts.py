@@ -148,6 +148,8 @@ def _bound(
             gap=0.5 * run.gap_nats / run.entropy_x,
             time_limit=max(end - run.seconds, 1e-3),
         )
+        if relaxed.status == "interrupted":
+            raise KeyboardInterrupt
         run.n_nodes += relaxed.n_nodes
         run.improve_bound(float(1 - relaxed.upper_bound) * run.entropy_x)
         run.report()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from math import comb
 
 import numpy as np
@@ -41,11 +42,13 @@ def solve(
         only, and neither ``gap`` nor ``time_limit`` can stop it. ``"columns"`` generates
         posteriors as needed. ``"auto"`` prices all pairs exactly if the rows amount to one
         range (binary S), enumerates vertices where they are few, and else generates columns;
-        it does without cddlib where that is missing.
+        it does without cddlib where that is missing. With ``problem.separate`` the search
+        generates columns, and the method is that of the bound.
     gap : float, default=1e-6
         Stop when the NMI is certified to be within this of the optimum.
     time_limit : float, optional
         Stop after about this many seconds with the best found and an honest bound.
+        With ``problem.separate`` and no limit the bound is sharpened for some seconds only.
     verbose : bool, default=False
         Show a progress line on stderr.
     random_state : int, default=0
@@ -78,7 +81,7 @@ def solve(
         raise InvalidParameterError(f"time_limit must be positive or None, got {time_limit!r}.")
     run = Run(problem.entropy, gap, time_limit, verbose)
     if problem.separate is not None:
-        posteriors, weights = solve_cuts(problem, run, random_state, solve)
+        posteriors, weights = solve_cuts(problem, run, random_state, partial(solve, method=method))
     else:
         reduced = reduce_problem(problem)
         posteriors, weights = expand(reduced, *_dispatch(reduced, run, method, random_state))
