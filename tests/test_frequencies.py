@@ -54,7 +54,10 @@ def test_errors_are_as_large_as_stated(name, method):
 
 
 @each_method
-@pytest.mark.parametrize(("alpha", "n"), [(1.0, 6), (2.0, 16), (5.0, 16)])
+@pytest.mark.parametrize(
+    ("alpha", "n"),
+    [(1.0, 6), *(pytest.param(alpha, 16, marks=pytest.mark.slow) for alpha in (2.0, 5.0))],
+)
 def test_errors_of_unary_encoding_are_as_large_as_stated(alpha, n, method):
     # One frequent symbol: scaling the estimates to sum to 1 would make its error 30 % larger.
     rng = np.random.default_rng(1)

@@ -154,8 +154,8 @@ class SRRSanitizer(_OptimizingSanitizer):
     gap_ : float
         ``upper_bound_`` minus the NMI reached.
     status_ : str
-        "optimal in groups", "time_limit", "interrupted" or, where no group can meet the budget,
-        "subset merging".
+        "optimal in groups", "time_limit", "interrupted" or, where low-risk values were taken in
+        because the others alone cannot meet the budget, "repaired".
 
     Examples
     --------

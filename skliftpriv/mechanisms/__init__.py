@@ -8,13 +8,14 @@ from ._result import MechanismResult, PartitionResult
 from ._sample_size import is_constant, rows_needed
 from ._side_channel import SideChannelReport, SideChannelResult, side_channel_resistant
 from ._subset_merging import subset_merging
-from ._subset_response import subset_random_response
+from ._subset_response import GroupedResult, subset_random_response
 from ._unary import UnaryResult, optimized_unary_encoding
 from ._watchdog import CriticalEpsilons, critical_epsilons, high_risk_leakage, watchdog
 
 __all__ = [
     "ConditionalResult",
     "CriticalEpsilons",
+    "GroupedResult",
     "MechanismResult",
     "OptimalResult",
     "PartitionResult",

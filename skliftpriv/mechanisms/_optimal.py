@@ -55,6 +55,11 @@ class OptimalResult(MechanismResult):
         """Distance ``upper_bound - nmi`` to the optimum at most."""
         return max(self.upper_bound - self.nmi, 0.0)
 
+    @property
+    def gap_to_optimum(self) -> float:
+        """Distance at most to the best of all mechanisms within the budget."""
+        return self.gap
+
 
 def optimal_random_response(
     joint: JointDistribution,
@@ -72,8 +77,8 @@ def optimal_random_response(
     linear inequalities A v <= 0 on each posterior alone:
 
     .. math::
-        \max_{P_{Y|X}} I(X;Y) = H(X) - \min_{q, v} \Big\{ \sum_y q_y H(v_y) :
-        \sum_y q_y v_y = P_X,\ A v_y \le 0,\ v_y \in \Delta \Big\}.
+        \max_{P_{Y|X}} I(X;Y) = H(X) - \min_{q, v} \left\{ \sum_y q_y H(v_y) :
+        \sum_y q_y v_y = P_X,\ A v_y \le 0,\ v_y \in \Delta \right\}.
 
     (Lopuhaa-Zwakenberg, Tong and Skoric 2020, Theorem 3; Zarrabian, Ding and Sadeghi 2023,
     eq. 12 and 26.) They enumerate all vertices of the polytope; column generation with exact

@@ -13,6 +13,7 @@ __all__ = ["is_constant", "rows_needed"]
 _NOTHING = 1e-6
 """A release that keeps a smaller share of X is called constant."""
 _MOST_DOUBLINGS = 24
+_MOST_STEPS = 20
 
 
 def is_constant(result: MechanismResult) -> bool:
@@ -56,4 +57,10 @@ def rows_needed(
             high = middle
     rows = over.n_rows * 2.0**high
     unit = 10 ** max(floor(log10(rows)) - 1, 0)
-    return ceil(rows / unit) * unit
+    rounded = ceil(rows / unit) * unit
+    # Counts are whole numbers: near the edge a few more rows may fall short again.
+    for _ in range(_MOST_STEPS):
+        if not is_constant(build(over.scaled(rounded / over.n_rows))):
+            break
+        rounded += unit
+    return rounded

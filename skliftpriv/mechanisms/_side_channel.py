@@ -84,6 +84,11 @@ class SideChannelResult(MechanismResult):
         """Distance ``upper_bound - nmi`` to the optimum at most."""
         return max(self.upper_bound - self.nmi, 0.0)
 
+    @property
+    def gap_to_optimum(self) -> float:
+        """The same for "optimal"; NaN for "product", which knows nothing about other mechanisms."""
+        return self.gap if self.strategy == "optimal" else float("nan")
+
 
 def side_channel_resistant(
     joint: JointDistribution,

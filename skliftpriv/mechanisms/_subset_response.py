@@ -17,10 +17,18 @@ from ..notions import Notion
 from ..solvers import PosteriorSolution, solve
 from ._merging import Indices, MergedColumns
 from ._optimal import Method, OptimalResult, posterior_channel, posterior_problem
-from ._result import PartitionResult
 from ._subset_merging import subset_merging
 
-__all__ = ["subset_random_response"]
+__all__ = ["GroupedResult", "subset_random_response"]
+
+
+class GroupedResult(OptimalResult):
+    """Subset random response: optimal within groups, which says little about other mechanisms."""
+
+    @property
+    def gap_to_optimum(self) -> float:
+        """Unknown: the bound holds for mechanisms that randomise within the same groups."""
+        return float("nan")
 
 
 def subset_random_response(
@@ -32,13 +40,13 @@ def subset_random_response(
     time_limit: float | None = None,
     verbose: bool = False,
     over: ConfidenceSet | None = None,
-) -> OptimalResult:
+) -> GroupedResult:
     """Release low-risk symbols unchanged and randomise the others optimally within groups.
 
     The groups come from subset merging; each is small, so that its optimal random response is
     found quickly (Zarrabian, Ding and Sadeghi 2023, Algorithm 2). A group that cannot meet the
-    budget on its own is joined with others; if all high-risk symbols together cannot, the
-    repaired subset merging is returned, with status "subset merging".
+    budget on its own is joined with others; if all high-risk symbols together cannot, low-risk
+    ones are taken in until they can, as in the repair of subset merging.
 
     Parameters
     ----------
@@ -59,8 +67,9 @@ def subset_random_response(
 
     Returns
     -------
-    OptimalResult
-        Its ``upper_bound`` is that of mechanisms that randomise within these groups.
+    GroupedResult
+        Its ``upper_bound`` is that of mechanisms that randomise within these groups. ``status``
+        is "repaired" where low-risk symbols were taken in.
 
     Examples
     --------
@@ -72,10 +81,12 @@ def subset_random_response(
     start = time.monotonic()
     merging = MergedColumns(joint, notion, over)
     groups = feasible_subsets(
-        _groups(joint, notion, over), lambda group: merging.meets(merging.merged(group))
+        _groups(joint, notion, over, repair=False),
+        lambda group: merging.meets(merging.merged(group)),
     )
-    if len(groups) == 1 and not merging.meets(merging.merged(groups[0])):
-        return _fallback(joint, notion, over, time.monotonic() - start)
+    repaired = len(groups) == 1 and not merging.meets(merging.merged(groups[0]))
+    if repaired:
+        groups = _groups(joint, notion, over, repair=True)
     solutions: list[PosteriorSolution] = []
     for group in groups:
         if solutions and solutions[-1].status == "interrupted":
@@ -83,15 +94,18 @@ def subset_random_response(
         left = None if time_limit is None else max(time_limit - (time.monotonic() - start), 1e-3)
         problem = posterior_problem(joint, notion, over, group)
         solutions.append(solve(problem, method=method, gap=gap, time_limit=left, verbose=verbose))
-    return _assembled(joint, notion, over, groups, solutions, time.monotonic() - start)
+    status = "repaired" if repaired else "optimal in groups"
+    return _assembled(joint, notion, over, groups, solutions, status, time.monotonic() - start)
 
 
-def _groups(joint: JointDistribution, notion: Notion, over: ConfidenceSet | None) -> list[Indices]:
+def _groups(
+    joint: JointDistribution, notion: Notion, over: ConfidenceSet | None, *, repair: bool
+) -> list[Indices]:
     """Return the groups that Algorithm 1 makes of the high-risk symbols, by position."""
     with warnings.catch_warnings():
         # That the groups alone may miss the budget is dealt with here.
         warnings.simplefilter("ignore", BudgetWarning)
-        partition = subset_merging(joint, notion, repair=False, over=over).partition
+        partition = subset_merging(joint, notion, repair=repair, over=over).partition
     place = {label: i for i, label in enumerate(joint.useful_labels)}
     return [np.array([place[label] for label in group], dtype=np.intp) for group in partition]
 
@@ -113,32 +127,15 @@ def feasible_subsets(groups: list[Indices], feasible: Callable[[Indices], bool])
     return done
 
 
-def _fallback(
-    joint: JointDistribution, notion: Notion, over: ConfidenceSet | None, seconds: float
-) -> OptimalResult:
-    merged: PartitionResult = subset_merging(joint, notion, over=over)
-    return OptimalResult(
-        joint=joint,
-        notion=notion,
-        certified=merged.certified,
-        report=merged.report,
-        over=over,
-        status="subset merging",
-        upper_bound=merged.nmi,
-        seconds=seconds,
-        n_columns=0,
-        n_nodes=0,
-    )
-
-
 def _assembled(
     joint: JointDistribution,
     notion: Notion,
     over: ConfidenceSet | None,
     groups: list[Indices],
     solutions: list[PosteriorSolution],
+    status: str,
     seconds: float,
-) -> OptimalResult:
+) -> GroupedResult:
     """Put the groups' outputs beside the low-risk symbols: eq. 29 and 30."""
     n_symbols = joint.shape[1]
     low = np.ones(n_symbols, dtype=bool)
@@ -158,12 +155,12 @@ def _assembled(
     posteriors.append(np.eye(n_symbols)[low])
     total = float(entropy(joint.p_x))
     stopped = [s.status for s in solutions if s.status in ("time_limit", "interrupted")]
-    return OptimalResult.of(
+    return GroupedResult.of(
         joint,
         notion,
         posterior_channel(joint, np.concatenate(weights), np.vstack(posteriors)),
         over=over,
-        status=stopped[0] if stopped else "optimal in groups",
+        status=stopped[0] if stopped else status,
         upper_bound=1.0 if total == 0 else float(1 - loss / total),
         seconds=seconds,
         n_columns=sum(s.n_columns for s in solutions),

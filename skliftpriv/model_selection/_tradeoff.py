@@ -119,7 +119,7 @@ def _row(name: str, sanitizer: LiftSanitizer, counts: Any, layout: Any) -> dict[
         **{measure: getattr(report, measure) for measure in MEASURES},
         "budget_used": max(levels[side] / budget[side] for side in budget),
         "satisfied": report.satisfied,
-        "gap": getattr(result, "gap", float("nan")),
+        "gap": getattr(result, "gap_to_optimum", float("nan")),
         "seconds": seconds,
     }
 

@@ -19,6 +19,7 @@ from ._style import FONT, GREY, line_style
 
 __all__ = ["TradeoffDisplay"]
 
+_FAR: dict[str, Any] = {"markersize": 7, "linestyle": "none"}
 _MISSED: dict[str, Any] = {
     "marker": "X",
     "markersize": 9,
@@ -203,16 +204,11 @@ class TradeoffDisplay:
         at = edges[0].place(x), edges[1].place(y)
         known = ~(np.isnan(x) | np.isnan(y))
         far = ~finite & met & known
-        options = {"color": colour, "clip_on": False, "zorder": 5}
-        ax.plot(
-            at[0][far],
-            at[1][far],
-            marker=style["marker"],
-            linestyle="none",
-            markersize=7,
-            **options,
-        )
-        ax.plot(at[0][~met & known], at[1][~met & known], **{**_MISSED, **options})
+        special = ((far, {**_FAR, "marker": style["marker"]}), (~met & known, _MISSED))
+        for which, marker in special:
+            if which.any():  # a line without points would count in the layout of the figure
+                at_x, at_y = (place[which] for place in at)
+                ax.plot(at_x, at_y, **{**marker, "color": colour, "clip_on": False, "zorder": 5})
 
     def _label(self, name: str, x: FloatArray, y: FloatArray) -> str:
         unknown = int((np.isnan(x) | np.isnan(y)).sum())

@@ -78,14 +78,25 @@ def test_subset_response_lies_between_subset_merging_and_the_optimum(notion):
         assert certified(subset)
 
 
-def test_subset_response_falls_back_to_subset_merging():
+def test_subset_response_takes_in_low_risk_symbols_where_the_others_cannot_meet_the_budget():
     # Symbol 1 is the only high-risk one, so its polytope {e_1} is empty within the budget.
     joint = JointDistribution.from_counts([[40, 9, 51], [40, 1, 49]])
     notion = LIP(0.3)
     result = mechanisms.subset_random_response(joint, notion)
-    assert result.status == "subset merging"
-    assert result.report.satisfied
-    assert result.nmi == mechanisms.subset_merging(joint, notion).nmi
+    assert result.status == "repaired"
+    assert certified(result)
+    # The repaired group is randomised and not only merged.
+    merged = mechanisms.subset_merging(joint, notion)
+    assert merged.nmi + 0.05 < result.nmi <= result.upper_bound + 1e-12
+
+
+def test_only_a_bound_on_all_mechanisms_is_called_a_gap_to_the_optimum():
+    joint = make_joint(3, 6, random_state=0)
+    best = mechanisms.optimal_random_response(joint, LIP(0.5))
+    grouped = mechanisms.subset_random_response(joint, LIP(0.5))
+    assert best.gap_to_optimum == best.gap
+    assert np.isnan(grouped.gap_to_optimum)
+    assert grouped.gap <= 1e-6
 
 
 def test_infeasible_subsets_are_joined_first_with_waiting_and_then_with_done_ones():
@@ -134,7 +145,7 @@ def test_time_limit_gives_a_private_mechanism_and_an_honest_gap():
     result = mechanisms.optimal_random_response(joint, budget(1.0), time_limit=0.5)
     assert result.status == "time_limit"
     assert certified(result)
-    assert 0 < result.gap < 1
+    assert 0 < result.gap <= 1  # on a busy machine nothing may have been found in time
     longer = mechanisms.optimal_random_response(joint, budget(1.0), time_limit=3.0)
     assert longer.nmi <= result.upper_bound
     assert longer.upper_bound <= result.upper_bound + 1e-12

@@ -166,3 +166,12 @@ def test_line_properties_go_to_all_lines():
 def test_what_cannot_be_drawn_is_refused(curve, options, message):
     with pytest.raises(InvalidParameterError, match=message):
         TradeoffDisplay.from_curve(curve, **options)
+
+
+def test_several_panels_share_a_figure():
+    curve = make_curve()
+    figure, axes = plt.subplots(1, 2, figsize=(12, 5), layout="constrained")
+    for ax in axes:
+        TradeoffDisplay.from_curve(curve, ax=ax)
+    figure.canvas.draw()
+    assert all(ax.get_position().width > 0.3 for ax in axes)
