@@ -1,0 +1,73 @@
+"""What the examples share: the command line, the picture file, and the looks of lines."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+
+mpl.use("Agg")
+import matplotlib.pyplot as plt
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+# Okabe and Ito's colours can be told apart by (nearly) everybody; markers and dashes help too.
+BLUE, VERMILLION, GREEN, ORANGE = "#0072B2", "#D55E00", "#009E73", "#E69F00"
+PURPLE, SKY, GREY = "#CC79A7", "#56B4E9", "#6f6f6f"
+_COLOURS = (BLUE, VERMILLION, GREEN, ORANGE, PURPLE, SKY)
+_MARKERS = "osD^vP"
+_DASHES: tuple[Any, ...] = ("-", (0, (5, 2)), (0, (2, 1.5)), (0, (6, 2, 1.5, 2)))
+
+
+def line_style(i: int) -> dict[str, Any]:
+    """Colour, marker and dashes of the i-th line."""
+    return {
+        "color": _COLOURS[i % len(_COLOURS)],
+        "marker": _MARKERS[i % len(_MARKERS)],
+        "linestyle": _DASHES[i % len(_DASHES)],
+        "markersize": 5.5,
+        "linewidth": 1.6,
+    }
+
+
+def tidy(ax: Axes) -> None:
+    """Leave away what does not help to read a plot."""
+    ax.grid(alpha=0.25, linewidth=0.6)
+    ax.set_axisbelow(True)
+    ax.spines[["top", "right"]].set_visible(False)
+
+
+def epsilon_axis(ax: Axes, epsilons: list[float]) -> None:
+    """Make the x axis logarithmic, with a tick at each epsilon."""
+    ax.set_xscale("log")
+    ax.set_xticks(epsilons, labels=[f"{epsilon:g}" for epsilon in epsilons])
+    ax.minorticks_off()
+
+
+def run(example: Callable[[], Figure], script: str, description: str | None) -> None:
+    """Run an example and write its picture to the folder given by ``--output``.
+
+    Parameters
+    ----------
+    example : callable
+        Prints its result and returns its picture.
+    script : str
+        The file of the example, which the picture is named after.
+    description : str or None
+        What ``--help`` says.
+    """
+    parser = argparse.ArgumentParser(
+        description=description, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    default = Path(__file__).parent / "output"
+    parser.add_argument("--output", type=Path, default=default, help="folder for the picture")
+    folder = parser.parse_args().output
+    folder.mkdir(parents=True, exist_ok=True)
+    figure = example()
+    path = folder / f"{Path(script).stem}.png"
+    figure.savefig(path, dpi=130)
+    plt.close(figure)
+    print(f"\nThe picture is in {path}")
