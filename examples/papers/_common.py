@@ -1,0 +1,252 @@
+"""What the scripts of the papers share: options, progress, pictures, and verdicts on claims."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import textwrap
+import time
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Self
+
+import matplotlib as mpl
+import numpy as np
+
+mpl.use("Agg")
+import matplotlib.pyplot as plt
+from joblib import Parallel, delayed
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from skliftpriv.exceptions import BudgetWarning
+
+# Okabe and Ito's colours can be told apart by (nearly) everybody; markers and dashes help too.
+BLACK, ORANGE, SKY, GREEN = "#000000", "#E69F00", "#56B4E9", "#009E73"
+BLUE, VERMILLION, PURPLE, GREY = "#0072B2", "#D55E00", "#CC79A7", "#999999"
+WORKERS = 2
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the command line asks for."""
+
+    quick: bool
+    output: Path
+    only: frozenset[int]
+
+    def wants(self, *numbers: int) -> bool:
+        """Tell whether one of these figures is to be drawn."""
+        return not self.only.isdisjoint(numbers)
+
+
+def parse_options(description: str | None, figures: Sequence[int]) -> Options:
+    """Read ``--quick``, ``--only`` and ``--output``, and create the folder for the pictures."""
+    parser = argparse.ArgumentParser(
+        description=description, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--quick", action="store_true", help="a small run, below 40 seconds")
+    parser.add_argument("--only", metavar="5,6", help="figures to draw, by default all")
+    default = Path(__file__).parents[1] / "output"
+    parser.add_argument("--output", type=Path, default=default, help="folder for the pictures")
+    given = parser.parse_args()
+    only = _numbers(parser, given.only, figures) if given.only else frozenset(figures)
+    given.output.mkdir(parents=True, exist_ok=True)
+    return Options(given.quick, given.output, only)
+
+
+def _numbers(parser: argparse.ArgumentParser, text: str, figures: Sequence[int]) -> frozenset[int]:
+    known = ", ".join(map(str, figures))
+    try:
+        numbers = frozenset(int(part) for part in text.split(","))
+    except ValueError:
+        parser.error(f"--only takes numbers such as 5,6, not {text!r}; there are {known}.")
+    if not numbers <= set(figures):
+        parser.error(f"--only {text}: this script draws the figures {known}.")
+    return numbers
+
+
+class Progress:
+    """A bar on standard error that says how far a computation is and how long it will take.
+
+    In a terminal the bar moves; elsewhere, as in a log, a line is written at every quarter.
+    """
+
+    def __init__(self, text: str, total: int) -> None:
+        self.text, self.total, self.done = text, total, 0
+        self._moving = sys.stderr.isatty()
+        self._start = self._shown = time.perf_counter()
+        self._quarter = 0
+
+    def __enter__(self) -> Self:
+        self._write()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._moving:
+            self._write()
+            print(file=sys.stderr)
+
+    def step(self, count: int = 1) -> None:
+        """Count finished work."""
+        self.done += count
+        now = time.perf_counter()
+        if self._moving:
+            if now - self._shown > 0.1 or self.done == self.total:
+                self._shown = now
+                self._write()
+        elif 4 * self.done // self.total > self._quarter:
+            self._quarter = 4 * self.done // self.total
+            self._write()
+
+    def _write(self, width: int = 24) -> None:
+        share = self.done / self.total if self.total else 1.0
+        passed = time.perf_counter() - self._start
+        left = f", {passed * (1 - share) / share:.0f} s left" if 0 < share < 1 else ""
+        bar = ("#" * int(share * width)).ljust(width, ".")
+        line = f"{self.text:<26.26} [{bar}] {share:4.0%} {passed:.0f} s{left}"
+        end = "" if self._moving else "\n"
+        print(f"\r{line:<78}" if self._moving else line, end=end, file=sys.stderr, flush=True)
+
+
+def parallel_map(
+    function: Callable[..., Any], tasks: Iterable[tuple[Any, ...]], text: str
+) -> list[Any]:
+    """Call a function for many argument tuples on two processes, with a progress bar."""
+    tasks = list(tasks)
+    pool = Parallel(n_jobs=WORKERS if len(tasks) > 1 else 1, return_as="generator")
+    found = []
+    with Progress(text, len(tasks)) as progress:
+        for result in pool(delayed(_quietly)(function, task) for task in tasks):
+            found.append(result)
+            progress.step()
+    return found
+
+
+def _quietly(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+    # The papers' mechanisms may miss their budget. The scripts count that; no need to warn.
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", BudgetWarning)
+        return function(*arguments)
+
+
+def chunks(count: int, size: int) -> Iterator[range]:
+    """Cut the seeds 0 ... count - 1 into ranges of at most ``size``."""
+    for start in range(0, count, size):
+        yield range(start, min(start + size, count))
+
+
+@dataclass
+class Checks:
+    """Prints for each claim of a paper whether it holds, and remembers failures."""
+
+    failures: list[str] = field(default_factory=list)
+
+    def heading(self, text: str) -> None:
+        """Start the claims about one figure."""
+        print(f"\n{text}")
+
+    def claim(self, text: str, holds: bool, ours: str = "", because: str | None = None) -> None:
+        """Print one claim.
+
+        Parameters
+        ----------
+        text : str
+            What the paper says.
+        holds : bool
+            Whether our numbers say so too.
+        ours : str
+            Our numbers.
+        because : str, optional
+            Why ours may differ. A claim without a reason has to hold.
+        """
+        if holds:
+            verdict = "holds"
+        elif because is not None:
+            verdict = "DIFFERS"
+        else:
+            verdict = "FAILS"
+            self.failures.append(text)
+        line = f"{verdict}: {text}" + (f"; ours: {ours}" if ours else "") + "."
+        if verdict == "DIFFERS":
+            line += f" Why: {because}"
+        say(line)
+
+    def value(
+        self,
+        text: str,
+        paper: float,
+        sample: np.ndarray,
+        *,
+        rounding: float = 0.005,
+        because: str | None = None,
+    ) -> None:
+        """Compare a number of the paper with the mean of a sample.
+
+        It holds when the two differ by no more than the paper's rounding and three standard
+        errors of our mean.
+        """
+        sample = np.asarray(sample, dtype=float)
+        mean = float(sample.mean())
+        error = float(sample.std(ddof=1) / np.sqrt(sample.size)) if sample.size > 1 else 0.0
+        near = abs(mean - paper) <= rounding + 3 * error + 1e-12
+        shown = f"{mean:.3f}" + (f" ± {error:.3f}" if sample.size > 1 else "")
+        self.claim(f"{text} {paper:g}", near, shown, because)
+
+    def note(self, text: str) -> None:
+        """Print what the paper does not say."""
+        say(f"note: {text}.")
+
+    def exit_code(self) -> int:
+        """Return 1 if a claim that has to hold does not."""
+        if self.failures:
+            print(f"\n{len(self.failures)} claims that have to hold do not.")
+        return 1 if self.failures else 0
+
+
+def say(text: str) -> None:
+    """Print one item of a list, wrapped."""
+    print(textwrap.fill(text, 98, initial_indent="- ", subsequent_indent="  "))
+
+
+def percent(values: np.ndarray) -> str:
+    """Write the share of true values."""
+    return f"{float(np.mean(values)):.1%}"
+
+
+def save(figure: Figure, options: Options, paper: str, number: int) -> None:
+    """Write a picture and close it."""
+    path = options.output / f"{paper}_figure_{number:02d}.png"
+    figure.savefig(path, dpi=130)
+    plt.close(figure)
+    print(f"wrote {path}", file=sys.stderr, flush=True)
+
+
+def cumulative(ax: Axes, values: np.ndarray, **style: Any) -> None:
+    """Draw the cumulative distribution of a sample, with a few markers on it."""
+    values = np.sort(values)
+    shares = np.arange(1, values.size + 1) / values.size
+    ax.plot(values, shares, drawstyle="steps-post", markevery=max(values.size // 6, 1), **style)
+
+
+def label_outer(axes: np.ndarray, x: str, y: str) -> None:
+    """Put axis titles on the lowest row and the leftmost column of a grid of panels."""
+    for ax in axes[-1]:
+        ax.set_xlabel(x)
+    for ax in axes[:, 0]:
+        ax.set_ylabel(y)
+
+
+def add_legend(figure: Figure, ax: Axes, columns: int | None = None) -> None:
+    """Put the legend of one panel below all of them."""
+    handles, labels = ax.get_legend_handles_labels()
+    columns = len(labels) if columns is None else columns
+    figure.legend(handles, labels, loc="outside lower center", ncols=columns, frameon=False)
+
+
+def listing(items: Sequence[str], most: int = 6) -> str:
+    """Join a list, shortened."""
+    more = f" and {len(items) - most} more" if len(items) > most else ""
+    return ", ".join(items[:most]) + more if items else "none"
