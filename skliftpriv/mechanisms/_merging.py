@@ -14,6 +14,7 @@ from ..channel import Channel
 from ..confidence import ConfidenceSet
 from ..distribution import JointDistribution
 from ..exceptions import BudgetWarning
+from ..measures import entropy
 from ..measures._lift import lift_of_columns
 from ..notions import Notion
 from ._result import PartitionResult, check_set
@@ -79,16 +80,21 @@ class MergedColumns:
         low_outside, high_outside = np.split(self._totals - columns, 2)
         return np.maximum(low, 1 - high_outside), np.minimum(high, 1 - low_outside)
 
-    def extended(self, members: Mask) -> Mask:
+    def loss(self, groups: Sequence[Indices]) -> float:
+        """H(X|Y), what is lost when each group is merged and all else is kept."""
+        parts = (self.p_x[group] for group in groups)
+        return sum(float(part.sum() * entropy(part / part.sum())) for part in parts)
+
+    def extended(self, members: Mask, candidates: Mask | None = None) -> Mask:
         """Add symbols to a merged set until the set meets the notion.
 
         As long as no single symbol suffices, the one that lowers the risk most is added. Of
         those that suffice the rarest costs the least information. All symbols together have
-        lift 1, so this always ends.
+        lift 1, so this always ends, unless only some are ``candidates``.
         """
         members = members.copy()
         column = self.merged(members)
-        outside = np.flatnonzero(~members)
+        outside = np.flatnonzero(~members if candidates is None else candidates & ~members)
         while outside.size and not self.meets(column):
             unions = self.columns[:, outside] + column[:, None]
             enough = np.flatnonzero(self.notion.meets(self._lift(unions), self.p_s))

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from .._arrays import FloatArray
 from ..confidence import ConfidenceSet
 from ..distribution import JointDistribution
 from ..notions import Notion
-from ._merging import Indices, MergedColumns, labels_of, partition_result
+from ._merging import Indices, Mask, MergedColumns, labels_of, partition_result
 from ._result import PartitionResult
 
 __all__ = ["subset_merging"]
@@ -36,7 +38,8 @@ def subset_merging(
         Any of the six notions.
     repair : bool, default=True
         Where all high-risk symbols together still miss the budget, take in low-risk symbols
-        until it holds. False is paper-exact and warns when the budget is missed.
+        until it holds, in the way that loses less. False is paper-exact and warns when the
+        budget is missed.
     over : ConfidenceSet, optional
         Keep the budget for every distribution of this set, with LIP, ALIP or LDP. By default for
         ``joint`` alone.
@@ -55,16 +58,15 @@ def subset_merging(
     """
     merging = MergedColumns(joint, notion, over)
     risky = merging.risky
-    groups = _private_groups(merging, np.flatnonzero(risky))
-    _agglomerate_last(merging, groups)
-    moved: Indices = np.empty(0, dtype=np.intp)
+    first = _private_groups(merging, np.flatnonzero(risky))
+    groups = _agglomerated(merging, first)
     if repair and groups and not merging.meets(merging.merged(groups[-1])):
-        # Only one group is left, and it holds every high-risk symbol.
-        members = merging.extended(risky)
-        moved = np.flatnonzero(members & ~risky)
-        groups = [np.flatnonzero(members)]
+        groups = _repaired(merging, risky, first)
+    merged = np.zeros_like(risky)
+    for group in groups:
+        merged[group] = True
     return partition_result(
-        joint, notion, groups, repair=repair, moved=labels_of(joint, moved), over=over
+        joint, notion, groups, repair=repair, moved=labels_of(joint, merged & ~risky), over=over
     )
 
 
@@ -86,13 +88,31 @@ def _private_groups(merging: MergedColumns, risky: Indices) -> list[Indices]:
     return groups
 
 
-def _agglomerate_last(merging: MergedColumns, groups: list[Indices]) -> None:
+def _agglomerated(merging: MergedColumns, groups: Sequence[Indices]) -> list[Indices]:
     """Lines 12-16 of Algorithm 1: join the last group with others until it meets the notion."""
+    groups = list(groups)
     while len(groups) > 1 and not merging.meets(merging.merged(groups[-1])):
         last = groups.pop()
         others = np.column_stack([merging.merged(group) for group in groups])
         partner = groups.pop(merging.safest_to_add(merging.merged(last), others))
         groups.append(np.concatenate([last, partner]))
+    return groups
+
+
+def _repaired(merging: MergedColumns, risky: Mask, groups: Sequence[Indices]) -> list[Indices]:
+    """Take in low-risk symbols where the high-risk ones alone cannot meet the notion.
+
+    Either the last group alone takes them in, if that suffices, or the group of all high-risk
+    symbols does: whichever loses less.
+    """
+    everything = [np.flatnonzero(merging.extended(risky))]
+    last: Mask = np.zeros_like(risky)
+    last[groups[-1]] = True
+    alone = np.flatnonzero(merging.extended(last, ~risky))
+    apart = [*groups[:-1], alone]
+    if not merging.meets(merging.merged(alone)) or merging.loss(apart) > merging.loss(everything):
+        return everything
+    return apart
 
 
 class _Pool:

@@ -165,7 +165,7 @@ def audit(
     >>> from skliftpriv import SubsetMergingSanitizer
     >>> from skliftpriv.datasets import load_adult
     >>> from skliftpriv.metrics import audit
-    >>> sanitizer = SubsetMergingSanitizer("sex", "occupation", epsilon=1.0)
+    >>> sanitizer = SubsetMergingSanitizer("sex", "occupation", epsilon=0.7)
     >>> audit(sanitizer.fit(load_adult("train")), load_adult("test")).verdict
     'holds'
     """
