@@ -70,7 +70,7 @@ class JointDistribution(MatrixNoun):
            [0.417, 1.389]])
     """
 
-    #: Attached by :mod:`skliftpriv.frames`, which knows about data frames; this module does not.
+    # Attached by skliftpriv.frames, which knows about data frames; this module does not.
     from_frame: ClassVar[Callable[..., JointDistribution]]
 
     def __init__(

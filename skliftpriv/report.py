@@ -131,7 +131,7 @@ class PrivacyReport:
     levels_after: dict[str, float]
     levels_worst: dict[str, float] | None = None
 
-    #: Attached by :mod:`skliftpriv.frames`, which knows about data frames; this module does not.
+    # Attached by skliftpriv.frames, which knows about data frames; this module does not.
     to_frame: ClassVar[Callable[..., Any]]
 
     def __getattr__(self, name: str) -> float:

@@ -101,6 +101,7 @@ _TEXTS = {
     "alpha": _ALPHA,
     "solver": _SOLVER,
     "shell": _SMOOTHING + _CONFIDENCE + _OUTPUT + _REST,
+    "plain shell": _SMOOTHING + _OUTPUT + _REST,
     "rest": _REST,
     "fitted": _FITTED,
 }

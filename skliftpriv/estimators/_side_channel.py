@@ -39,8 +39,15 @@ class SRLIPSanitizer(LiftSanitizer):
         releases one sanitised column per useful column, and keeps less.
     epsilon : float, default=1.0
         Privacy budget in nats: of LIP, whatever columns an attacker knows.
-    <solver>
-    <shell>
+    method : {"auto", "columns", "vertices"}, default="auto"
+        Column generation, vertex enumeration with cddlib, or whichever suits the size.
+    gap : float, default=1e-6
+        Stop when the NMI is certified to be this close to the optimum.
+    time_limit : float or None, default=10.0
+        Stop after this many seconds with the best private mechanism found and an honest gap.
+    verbose : bool, default=False
+        Show progress on standard error.
+    <plain shell>
 
     Attributes
     ----------

@@ -78,7 +78,7 @@ def ldp_ratio(joint: ArrayLike, *, p_s: ArrayLike | None = None) -> FloatArray:
 
 
 def l1_lift(joint: ArrayLike, *, p_s: ArrayLike | None = None) -> FloatArray:
-    """Mean of |lift - 1| under P_S for each output (Zarrabian et al. 2023, eq. 31)."""
+    """Mean of ``|lift - 1|`` under P_S for each output (Zarrabian et al. 2023, eq. 31)."""
     return mean_distance(*_lift_and_prior(joint, p_s), power=1)
 
 
@@ -93,7 +93,7 @@ def alpha_lift(joint: ArrayLike, alpha: float, *, p_s: ArrayLike | None = None) 
 
 
 def l1_lift_inverse(joint: ArrayLike, *, p_s: ArrayLike | None = None) -> FloatArray:
-    """Mean of |1/lift - 1| under P_S for each output (Zarrabian et al. 2023, eq. 34)."""
+    """Mean of ``|1/lift - 1|`` under P_S for each output (Zarrabian et al. 2023, eq. 34)."""
     value, prior = _lift_and_prior(joint, p_s)
     return mean_distance(inverse(value), prior, power=1)
 

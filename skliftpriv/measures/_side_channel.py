@@ -17,7 +17,7 @@ __all__ = ["SideChannelLevel", "SideGroups", "side_groups", "srlip_level", "srli
 
 
 class SideChannelLevel(NamedTuple):
-    """Largest |log-lift| of S given what an attacker knows, and where it is attained.
+    """Largest ``|log-lift|`` of S given what an attacker knows, and where it is attained.
 
     Attributes
     ----------
@@ -82,7 +82,7 @@ def srlip_level(
 ) -> SideChannelLevel:
     """Level of side-channel resistant local information privacy of a release.
 
-    The largest |log P(y | s, x^J) / P(y | x^J)| over all sets J of known attributes, their
+    The largest ``|log P(y | s, x^J) / P(y | x^J)|`` over all sets J of known attributes, their
     values x^J, sensitive symbols s and outputs y that can occur together
     (Lopuhaa-Zwakenberg, Tong and Skoric 2020, Definition 3).
 

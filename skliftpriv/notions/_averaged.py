@@ -84,7 +84,7 @@ class _AveragedLift(Notion):
 
 @dataclass(frozen=True)
 class L1Lift(_AveragedLift):
-    """l1-lift privacy: sum_s P(s)|lift - 1| <= exp(upper) - 1, its inverse with lower.
+    """l1-lift privacy: sum_s P(s) ``|lift - 1|`` <= exp(upper) - 1, its inverse with lower.
 
     Parameters
     ----------
