@@ -39,6 +39,7 @@ NEIGHBOURS = {
     ("model_selection", "metrics"),
     ("cli", "plotting"),
     ("cli", "html"),
+    ("html", "plotting"),
 }
 # Libraries that one place only may import: a path inside the package, or the start of one.
 ONLY_IN = {

@@ -2,16 +2,19 @@
 
 from ._base import LiftSanitizer
 from ._guarantee import Guarantee
+from ._layout import Layout
 from ._optimal import ORRSanitizer, SRRSanitizer
 from ._protocols import ConditionalReporting, GRRSanitizer, OUESanitizer
-from ._shared import shared_counts
+from ._shared import CountedRows, shared_counts
 from ._side_channel import SRLIPSanitizer, joint_leakage
 from ._watchdog import SubsetMergingSanitizer, WatchdogSanitizer
 
 __all__ = [
     "ConditionalReporting",
+    "CountedRows",
     "GRRSanitizer",
     "Guarantee",
+    "Layout",
     "LiftSanitizer",
     "ORRSanitizer",
     "OUESanitizer",

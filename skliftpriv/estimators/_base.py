@@ -153,6 +153,21 @@ class LiftSanitizer(TransformerMixin, BaseEstimator, ABC):
         counts = self._count(table, layout, sensitive_features, sample_weight)
         if known is not None:
             counts = known + counts
+        # Nothing is set before everything has succeeded, so a failed fit leaves no trace.
+        fitted = self._fitted_to(counts, layout)
+        if known is None:
+            validate_data(self, X, skip_check_array=True)
+        self.__dict__.update(fitted)
+        return self
+
+    @checked
+    def _fit_counted(self, counts: ContingencyTable, layout: Layout) -> Self:
+        """Fit to rows that are counted already, for a caller who cannot hold all of them."""
+        self.__dict__.update(self._fitted_to(counts, layout))
+        return self
+
+    def _fitted_to(self, counts: ContingencyTable, layout: Layout) -> dict[str, Any]:
+        """Build the mechanism for counted rows and return what a fit sets."""
         result = self._result_for(counts, layout)
         self._warn(result, counts)
         if self.remainder == "passthrough" and layout.rest:
@@ -160,14 +175,9 @@ class LiftSanitizer(TransformerMixin, BaseEstimator, ABC):
                 f"remainder='passthrough' releases {', '.join(layout.rest_names)} as they are: "
                 "the guarantee does not cover them.",
                 UnprotectedColumnsWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
-        # Nothing is set before everything has succeeded, so a failed fit leaves no trace.
-        fitted = self._fitted(counts, layout, result.joint, result)
-        if known is None:
-            validate_data(self, X, skip_check_array=True)
-        self.__dict__.update(fitted)
-        return self
+        return self._fitted(counts, layout, result.joint, result)
 
     def _count(
         self, table: Table, layout: Layout, sensitive_features: Any, sample_weight: Any = None

@@ -87,5 +87,5 @@ class ConfidentSanitizer(LiftSanitizer):
             f"With confidence={self.confidence:g} and {counts.n_rows:,} rows what is released is "
             f"constant and says nothing about X. {reason}",
             SampleSizeWarning,
-            stacklevel=5,
+            stacklevel=6,
         )

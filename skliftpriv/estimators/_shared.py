@@ -3,13 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
 from ..frames import ContingencyTable, Table
 from ._base import LiftSanitizer
 from ._layout import Layout
 
-__all__ = ["shared_counts"]
+__all__ = ["CountedRows", "shared_counts"]
+
+
+@dataclass(frozen=True)
+class CountedRows:
+    """Rows that are counted already, and so need not be held: for files larger than memory.
+
+    Attributes
+    ----------
+    counts : ContingencyTable
+        Pairs of S and X.
+    layout : Layout
+        The columns that they were counted in.
+    """
+
+    counts: ContingencyTable
+    layout: Layout
 
 
 def shared_counts(
@@ -21,8 +38,8 @@ def shared_counts(
     ----------
     sanitizers : iterable of sanitisers
         Their parameters ``sensitive`` and ``useful`` say which columns are counted.
-    X : table
-        Rows with these columns.
+    X : table or CountedRows
+        Rows with these columns, or what a caller has counted in them.
     sensitive_features : array-like of shape (n_rows,), optional
         The sensitive values, when they are not a column of X.
 
@@ -31,6 +48,8 @@ def shared_counts(
     list of (ContingencyTable, Layout)
         One per sanitiser; those with the same columns get the same table.
     """
+    if isinstance(X, CountedRows):
+        return [(X.counts, X.layout) for _ in sanitizers]
     table = Table(X)
     counted: dict[Layout, ContingencyTable] = {}
     layouts = []

@@ -1,0 +1,96 @@
+"""A recommendation in words, from what each mechanism would keep."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+from .._format import share
+
+__all__ = ["advise", "recommended"]
+
+#: A readable release is worth this share of X.
+_WORTH = 0.02
+_LITTLE = 0.05
+
+
+class Tried(Protocol):
+    """What is known of a mechanism that was tried."""
+
+    @property
+    def mechanism(self) -> str:
+        """Name on the command line."""
+
+    @property
+    def nmi(self) -> float:
+        """Share of X that it keeps, NaN if it cannot be built."""
+
+
+def recommended(trials: Sequence[Tried]) -> str | None:
+    """Return the mechanism to use, None if none can be built.
+
+    The one that keeps most, unless subset merging keeps about as much: what it releases are
+    plain groups of values, and equal values stay equal.
+    """
+    kept = _kept(trials)
+    if not kept:
+        return None
+    best = max(kept, key=lambda name: kept[name])
+    simple = kept.get("subset-merging", -1.0)
+    return "subset-merging" if kept[best] - simple <= _WORTH else best
+
+
+def _kept(trials: Sequence[Tried]) -> dict[str, float]:
+    """Return what the mechanisms keep that were built and are for any use of any release."""
+    special = ("oue", "conditional", "srlip")
+    return {t.mechanism: t.nmi for t in trials if t.nmi == t.nmi and t.mechanism not in special}
+
+
+def advise(
+    trials: Sequence[Tried], facts: Mapping[str, Any], several: bool, careful: Tried | None
+) -> list[str]:
+    """Recommend a mechanism, with the reasons and what else to think of.
+
+    Parameters
+    ----------
+    trials : sequence of Trial
+        All mechanisms.
+    facts : mapping
+        What is known of the data.
+    several : bool
+        Whether there are several useful columns.
+    careful : Trial or None
+        The recommended mechanism with a promise for the true distribution.
+    """
+    name, kept = recommended(trials), _kept(trials)
+    if name is None:
+        return ["No mechanism can be built for this budget: raise --epsilon."]
+    lines = [_choice(kept, name)]
+    if kept[name] < _LITTLE:
+        lines.append("The budget leaves almost nothing: raise --epsilon, or release other columns.")
+    if kept[name] > 1 - 1e-9:
+        lines.append("The column keeps the budget as it is; a smaller --epsilon would still do.")
+    if several:
+        lines.append("Use srlip instead if somebody may know some of the columns already.")
+    lines.append("Use oue if only frequencies are wanted from the release.")
+    if facts["rare_values"]:
+        lines.append("Rare values: their lifts are guesses, and --smoothing 1 tames them.")
+    if careful is not None and careful.nmi == careful.nmi:
+        lines.append(
+            f"With --confidence 0.95, which keeps the budget for the distribution behind the rows, "
+            f"{name} keeps {share(careful.nmi)}."
+        )
+    return lines
+
+
+def _choice(kept: Mapping[str, float], name: str) -> str:
+    best = max(kept, key=lambda other: kept[other])
+    if name == "subset-merging":
+        more = "" if best == name else f" (the most is {share(kept[best])}, with {best})"
+        return (
+            f"Recommended: subset-merging. It keeps {share(kept[name])}{more}, and equal values "
+            "stay equal: it only merges."
+        )
+    simple = kept.get("subset-merging")
+    merged = "" if simple is None else f" Subset-merging, which only merges, keeps {share(simple)}."
+    return f"Recommended: {name}. It keeps most, {share(kept[name])}.{merged}"

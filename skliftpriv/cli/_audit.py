@@ -1,0 +1,150 @@
+"""``skliftpriv audit``: do columns that exist already keep a budget? An exit status for CI."""
+
+from __future__ import annotations
+
+import argparse
+
+import numpy as np
+import pandas as pd
+
+from .._format import number, text_table
+from ..channel import symbol_text
+from ..estimators._parameters import NOTIONS, make_notion
+from ..exceptions import UnsupportedNotionError
+from ..frames import ContingencyTable
+from ..metrics._audit import _audited
+from ..notions import Notion
+from ..report import side_title, worst_levels
+from ._console import Console
+from ._counting import add_input, count_rows, opened
+from ._errors import CommandError
+from ._mechanisms import one_or_two
+
+__all__ = ["ABOVE_BUDGET", "add_audit", "run_audit"]
+
+ABOVE_BUDGET = 1
+
+#: A level that was certified in whole numbers may lie this far above its budget as a double.
+_ROUNDING = 1e-9
+_FAIL_ON = {
+    "level": "the level that the rows show is above the budget",
+    "violation": "the true level is above the budget, with the confidence asked for",
+    "doubt": "the true level is not shown to be within the budget",
+}
+_WORST_SHOWN = 3
+
+
+def add_audit(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the command."""
+    add_input(parser)
+    parser.add_argument(
+        "--epsilon", type=float, nargs="+", required=True, metavar="E", help="budget in nats"
+    )
+    parser.add_argument("--notion", choices=NOTIONS, default="lip", help="default lip")
+    parser.add_argument("--lam", type=float, default=0.5, metavar="X", help="default 0.5")
+    parser.add_argument("--alpha", type=float, default=2.0, metavar="X", help="default 2")
+    parser.add_argument(
+        "--confidence", type=float, default=0.95, metavar="X", help="of the intervals; default 0.95"
+    )
+    parser.add_argument(
+        "--fail-on",
+        choices=list(_FAIL_ON),
+        default="level",
+        help="exit with status 1 if "
+        + "; ".join(f"{name}: {meaning}" for name, meaning in _FAIL_ON.items())
+        + ". Default level.",
+    )
+
+
+def run_audit(args: argparse.Namespace, console: Console) -> int:
+    """Hold what a file leaks against a budget."""
+    _check(args)
+    notion = make_notion(
+        args.notion, one_or_two(args.epsilon), lam=args.lam, alpha=args.alpha, supported=NOTIONS
+    )
+    with opened(args) as source:
+        counts = count_rows(source, args, console).counts
+    bounds = _bounds(counts, notion, args.confidence)
+    if args.fail_on != "level" and "verdict" not in bounds.columns:
+        raise CommandError(
+            f"--fail-on {args.fail_on} needs intervals, which there are for --notion lip, alip "
+            "and ldp only; use --fail-on level."
+        )
+    failed = _failed(bounds, args.fail_on)
+    worst = _worst(counts)
+    verdict = f"ABOVE the budget ({_FAIL_ON[args.fail_on]})" if failed else "within the budget"
+    lines = [
+        f"{', '.join(args.useful)} about {args.sensitive}: {verdict}.",
+        f"{notion}, {counts.n_rows:,} rows, confidence {args.confidence:g}; levels in nats.",
+        *text_table(_cells(bounds)),
+        *(f"Largest: {line}" for line in worst["text"]),
+    ]
+    facts = {
+        "notion": str(notion),
+        "rows": counts.n_rows,
+        "confidence": args.confidence,
+        "fail_on": args.fail_on,
+        "above_budget": failed,
+        "bounds": bounds.to_dict(orient="index"),
+        "worst": worst.drop(columns="text").to_dict(orient="records"),
+    }
+    console.tell("\n".join(lines), facts)
+    return ABOVE_BUDGET if failed else 0
+
+
+def _check(args: argparse.Namespace) -> None:
+    if not 0 < args.confidence < 1:
+        raise CommandError(f"--confidence must lie between 0 and 1, not {args.confidence:g}.")
+    if not 0 < args.lam < 1:
+        raise CommandError(f"--lam must lie between 0 and 1, not {args.lam:g}.")
+
+
+def _bounds(counts: ContingencyTable, notion: Notion, confidence: float) -> pd.DataFrame:
+    """Return a row per bound of the notion, with an interval where there is one."""
+    if len(counts.sensitive) < 2:
+        raise CommandError("The sensitive column holds one value only: there is nothing to leak.")
+    joint = counts.joint()
+    levels = worst_levels(notion, joint.lift, joint.p_s)
+    frame = pd.DataFrame({"budget": notion.budget, "level": levels}).rename_axis("bound")
+    try:
+        report = _audited(counts, notion, confidence)
+    except UnsupportedNotionError:
+        return frame
+    return report.to_frame()
+
+
+def _failed(bounds: pd.DataFrame, fail_on: str) -> bool:
+    if fail_on == "level":
+        return bool((bounds["level"] > bounds["budget"] + _ROUNDING).any())
+    if fail_on == "violation":
+        return bool((bounds["verdict"] == "violated").any())
+    return bool((bounds["verdict"] != "holds").any())
+
+
+def _worst(counts: ContingencyTable) -> pd.DataFrame:
+    """Return the pairs of values that leak most, each with a sentence."""
+    joint = counts.joint()
+    with np.errstate(divide="ignore"):
+        logs = np.log(joint.lift)
+    expected = counts.n_rows * np.outer(joint.p_s, joint.p_x)
+    # Of pairs that never occur, those come first that should have occurred most often.
+    order = np.lexsort((-expected.ravel(), -np.abs(logs).ravel()))[:_WORST_SHOWN]
+    found = []
+    for i, j in zip(*np.unravel_index(order, logs.shape), strict=True):
+        s, x = symbol_text(joint.sensitive_labels[i]), symbol_text(joint.useful_labels[j])
+        rows, lift = int(joint.masses[i, j]), float(joint.lift[i, j])
+        text = (
+            f"{x} makes {s} {lift:.3g} times as probable: {rows:,} rows where "
+            f"{expected[i, j]:,.1f} are to be expected"
+        )
+        found.append((s, x, rows, lift, float(logs[i, j]), text))
+    return pd.DataFrame(found, columns=["sensitive", "useful", "rows", "lift", "log_lift", "text"])
+
+
+def _cells(bounds: pd.DataFrame) -> list[list[str]]:
+    titles = {"low": "at least", "high": "at most"}
+    header = ["", *(titles.get(name, name) for name in bounds.columns)]
+    rows: list[list[str]] = [header]
+    for side, *cells in bounds.itertuples():
+        rows.append([side_title(side), *(c if isinstance(c, str) else number(c) for c in cells)])
+    return rows

@@ -1,0 +1,79 @@
+"""What a command says: a result on standard output, warnings in one line, JSON that is valid."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from ._errors import one_line
+from ._progress import Progress
+
+__all__ = ["Console", "as_json", "one_line_warnings"]
+
+
+class Console:
+    """Where a command puts what it has to say.
+
+    Parameters
+    ----------
+    json : bool
+        Whether results are JSON rather than text.
+    progress : bool
+        Whether to show progress even if standard error is no terminal.
+    data_on_stdout : bool
+        Whether standard output is taken by the data, so that results go to standard error.
+    """
+
+    def __init__(self, *, json: bool, progress: bool, data_on_stdout: bool = False) -> None:
+        self._json = json
+        self._out = sys.stderr if data_on_stdout else sys.stdout
+        self.progress = Progress(progress or sys.stderr.isatty())
+
+    def tell(self, text: str, data: Mapping[str, Any]) -> None:
+        """Tell the result, as text or as data."""
+        self.progress.end()
+        print(as_json(data) if self._json else text, file=self._out, flush=True)
+
+
+def as_json(data: Any) -> str:
+    """Write plain data as JSON: infinities as the strings "inf" and "-inf", NaN as null."""
+    return json.dumps(_plain(data), indent=2, ensure_ascii=False, allow_nan=False)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {_key(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, np.ndarray):
+        return _plain(value.tolist())
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return [_plain(item) for item in value]
+    if isinstance(value, np.generic):
+        return _plain(value.item())
+    if isinstance(value, float) and not math.isfinite(value):
+        return None if math.isnan(value) else str(value)
+    return value if isinstance(value, str | int | float | bool | None) else str(value)
+
+
+def _key(key: Any) -> str:
+    return " & ".join(map(str, key)) if isinstance(key, tuple) else str(key)
+
+
+@contextmanager
+def one_line_warnings(program: str) -> Iterator[None]:
+    """Show warnings in one line each, without the line of code that they come from."""
+
+    def show(message: Warning | str, *_: Any, **__: Any) -> None:
+        text = one_line(message) if isinstance(message, Warning) else message
+        print(f"{program}: warning: {text}", file=sys.stderr, flush=True)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("default", UserWarning)
+        warnings.showwarning = show
+        yield

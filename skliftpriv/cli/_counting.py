@@ -1,0 +1,119 @@
+"""Counting a file part by part: what every command starts with."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from ..estimators import CountedRows, Layout
+from ..frames import ContingencyTable, Table
+from ._console import Console
+from ._errors import CommandError
+from ._sources import CsvFormat, Source, open_source
+
+__all__ = ["add_input", "count_rows", "layout_of", "opened", "source_format"]
+
+#: Draws of a seed are the same for every part of this size, so all parts are multiples of it.
+_STEP = 1 << 15
+
+
+def add_input(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say which columns of which file are meant."""
+    parser.add_argument("input", metavar="IN", help="CSV or Parquet file; - reads CSV from a pipe")
+    parser.add_argument("--sensitive", required=True, metavar="COL", help="the column to protect")
+    parser.add_argument(
+        "--useful",
+        required=True,
+        action="append",
+        metavar="COL",
+        help="the column to release; several are one joint symbol",
+    )
+    group = parser.add_argument_group("files")
+    group.add_argument("--delimiter", metavar="SIGN", help="of CSV files; by default a comma")
+    group.add_argument("--encoding", default="utf-8", metavar="NAME", help="of CSV files")
+    group.add_argument(
+        "--chunk-rows",
+        type=int,
+        default=2 * _STEP,
+        metavar="N",
+        help=f"rows held at a time, rounded up to a multiple of {_STEP}; default %(default)s",
+    )
+
+
+def source_format(args: argparse.Namespace) -> CsvFormat:
+    """Return how CSV files are written."""
+    return CsvFormat(args.delimiter, args.encoding)
+
+
+@contextmanager
+def opened(args: argparse.Namespace, path: str | None = None) -> Iterator[Source]:
+    """Open the input, or another file, and check that it has the columns.
+
+    Parameters
+    ----------
+    args : Namespace
+        With the options of :func:`add_input`.
+    path : str, optional
+        Another file than the input.
+    """
+    if args.chunk_rows < 1:
+        raise CommandError(f"--chunk-rows must be at least 1, not {args.chunk_rows}.")
+    n_rows = -(-args.chunk_rows // _STEP) * _STEP
+    with open_source(path or args.input, source_format(args), n_rows) as source:
+        _check_columns(source, args.sensitive, args.useful)
+        yield source
+
+
+def _check_columns(source: Source, sensitive: str, useful: list[str]) -> None:
+    for flag, column in [("--sensitive", sensitive), *(("--useful", name) for name in useful)]:
+        if column not in source.columns:
+            shown = ", ".join(source.columns[:12]) + (", ..." if len(source.columns) > 12 else "")
+            raise CommandError(f"{flag} {column}: {source.name} has no such column, but {shown}.")
+    if sensitive in useful:
+        raise CommandError(f"--useful {sensitive} is the sensitive column itself: name another.")
+    if len(set(useful)) < len(useful):
+        raise CommandError("--useful names a column twice: leave one out.")
+
+
+def count_rows(
+    source: Source,
+    args: argparse.Namespace,
+    console: Console,
+    *,
+    keep_others: bool = False,
+) -> CountedRows:
+    """Count the pairs of S and X in a file, without holding its rows.
+
+    Parameters
+    ----------
+    source : Source
+        The file.
+    args : Namespace
+        Which columns.
+    console : Console
+        Shows progress.
+    keep_others : bool, default=False
+        Whether the other columns are part of the layout.
+    """
+    needed = _needed(source, args)
+    counts: ContingencyTable | None = None
+    for frame in source.batches(needed, lambda done: console.progress.show("counting", done)):
+        part = Table(frame, allow_empty=True)
+        s, x = part.column(args.sensitive), [part.column(name) for name in args.useful]
+        counted = ContingencyTable.count([s], x)
+        counts = counted if counts is None else counts + counted
+    if counts is None or not counts.n_rows:
+        raise CommandError(f"{source.name} has no rows below its header.")
+    return CountedRows(counts, layout_of(source, args, keep_others=keep_others))
+
+
+def layout_of(source: Source, args: argparse.Namespace, *, keep_others: bool) -> Layout:
+    """Say which column plays which part, of all columns or of those that are needed."""
+    columns = source.columns if keep_others else _needed(source, args)
+    table = Table(source.empty(columns), allow_empty=True)
+    return Layout.of(table, args.sensitive, args.useful, sensitive_given=False)
+
+
+def _needed(source: Source, args: argparse.Namespace) -> list[str]:
+    return [name for name in source.columns if name in (args.sensitive, *args.useful)]

@@ -1,0 +1,148 @@
+"""Which command is run, and what becomes of its errors."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from types import FrameType
+from typing import NoReturn
+
+from ..exceptions import SkliftprivError
+from ..html import package_version
+from ._audit import add_audit, run_audit
+from ._console import Console, one_line_warnings
+from ._curve import add_curve, run_curve
+from ._demo import add_demo, run_demo
+from ._errors import one_line
+from ._explain import add_explain, run_explain
+from ._sanitize import add_sanitize, run_sanitize
+from ._sources import STREAM
+
+__all__ = ["main"]
+
+PROGRAM = "skliftpriv"
+USAGE_ERROR, INTERNAL_ERROR, INTERRUPTED, BROKEN_PIPE = 2, 3, 130, 141
+
+_COMMANDS: dict[str, tuple[str, Callable[..., None], Callable[..., int]]] = {
+    "demo": ("sanitise the embedded Adult table", add_demo, run_demo),
+    "sanitize": ("release a file so that a column is protected", add_sanitize, run_sanitize),
+    "curve": ("what mechanisms keep at several budgets", add_curve, run_curve),
+    "audit": ("hold what a file leaks against a budget", add_audit, run_audit),
+    "explain": ("which mechanism suits a file", add_explain, run_explain),
+}
+
+
+class _Parser(argparse.ArgumentParser):
+    """Says what is wrong in one line."""
+
+    def error(self, message: str) -> NoReturn:
+        text = f"{self.prog}: error: {' '.join(message.split())} (see {self.prog} --help)"
+        print(text, file=sys.stderr)
+        raise SystemExit(USAGE_ERROR)
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """Return the parser of the command line."""
+    parser = _Parser(
+        prog=PROGRAM,
+        description="Sanitise a useful column so that a sensitive one cannot be inferred from it "
+        "beyond a lift budget. Without a command, demo is run.",
+        epilog="Exit status: 0 done; 1 above the budget (audit); 2 wrong usage or input; 3 a bug "
+        "of skliftpriv; 130 interrupted.",
+    )
+    parser.add_argument("--version", action="version", version=f"{PROGRAM} {package_version()}")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=_Parser)
+    for name, (what, add, _) in _COMMANDS.items():
+        command = commands.add_parser(name, help=what, description=f"{what.capitalize()}.")
+        add(command)
+        group = command.add_argument_group("what is told")
+        group.add_argument("--json", action="store_true", help="tell the result as JSON")
+        group.add_argument("--progress", action="store_true", help="show progress in any case")
+    return parser
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a command.
+
+    Parameters
+    ----------
+    argv : sequence of str, optional
+        Arguments, by default those of the process. Without any the demo is run.
+
+    Returns
+    -------
+    int
+        Exit status: 0 done, 1 above the budget, 2 wrong usage or input, 3 a bug, 130
+        interrupted.
+
+    Examples
+    --------
+    >>> from skliftpriv.cli import main
+    >>> main(["demo", "--output", "demo"])  # doctest: +ELLIPSIS
+    Adult census table: 32,561 rows.
+    ...
+    0
+    """
+    given = list(sys.argv[1:] if argv is None else argv)
+    try:
+        args = make_parser().parse_args(given or ["demo"])
+        if args.command is None:
+            args = make_parser().parse_args(["demo"])
+    except SystemExit as end:
+        return int(end.code or 0)
+    try:
+        with one_line_warnings(PROGRAM), _terminated_like_interrupted():
+            return _run(args)
+    except KeyboardInterrupt:
+        _fail("interrupted; nothing was written.")
+        return INTERRUPTED
+    except BrokenPipeError:
+        # Whoever read the output has gone; nothing is left to be flushed at the end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return BROKEN_PIPE
+    except (SkliftprivError, ValueError, OSError, MemoryError) as error:
+        _fail(one_line(error))
+        return USAGE_ERROR
+    except Exception as error:
+        if os.environ.get("SKLIFTPRIV_DEBUG"):
+            raise
+        _fail(
+            f"{type(error).__name__}: {one_line(error)} This is a bug; set SKLIFTPRIV_DEBUG=1 to "
+            "see where, and report it."
+        )
+        return INTERNAL_ERROR
+
+
+def _run(args: argparse.Namespace) -> int:
+    on_stdout = getattr(args, "out", None) == STREAM
+    console = Console(json=args.json, progress=args.progress, data_on_stdout=on_stdout)
+    try:
+        return _COMMANDS[args.command][2](args, console)
+    finally:
+        console.progress.end()
+
+
+def _fail(message: str) -> None:
+    print(f"{PROGRAM}: error: {message}", file=sys.stderr, flush=True)
+
+
+@contextmanager
+def _terminated_like_interrupted() -> Iterator[None]:
+    """Let a polite kill clean up like Ctrl-C does."""
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

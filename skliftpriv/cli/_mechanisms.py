@@ -1,0 +1,142 @@
+"""Mechanisms by the names that the command line gives them, and the options that each has."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import dataclass
+from inspect import signature
+from typing import Any
+
+from ..estimators import (
+    ConditionalReporting,
+    GRRSanitizer,
+    LiftSanitizer,
+    ORRSanitizer,
+    OUESanitizer,
+    SRLIPSanitizer,
+    SRRSanitizer,
+    SubsetMergingSanitizer,
+    WatchdogSanitizer,
+)
+from ._errors import CommandError
+
+__all__ = ["MECHANISMS", "add_mechanism_options", "has_option", "make_sanitizer", "one_or_two"]
+
+MECHANISMS: dict[str, type[LiftSanitizer]] = {
+    "watchdog": WatchdogSanitizer,
+    "subset-merging": SubsetMergingSanitizer,
+    "orr": ORRSanitizer,
+    "srr": SRRSanitizer,
+    "grr": GRRSanitizer,
+    "oue": OUESanitizer,
+    "conditional": ConditionalReporting,
+    "srlip": SRLIPSanitizer,
+}
+
+NOTIONS = ("lip", "alip", "ldp", "l1", "chi2", "alpha")
+
+
+@dataclass(frozen=True)
+class _Option:
+    """An option of the command that is a parameter of some estimators."""
+
+    flags: tuple[str, ...]
+    parameter: str
+    how: dict[str, Any]
+
+
+#: No option has a default here: a parameter that is not given is that of the estimator.
+_BUDGET = (
+    _Option(("--notion",), "notion", {"choices": NOTIONS, "help": "what the budget bounds"}),
+    _Option(("--lam",), "lam", {"type": float, "help": "share of one epsilon for the lower side"}),
+    _Option(("--alpha",), "alpha", {"type": float, "help": "order above 1, for --notion alpha"}),
+)
+_BUILD = (
+    _Option(("--smoothing",), "smoothing", {"type": float, "help": "pseudo-count of every cell"}),
+    _Option(
+        ("--confidence",),
+        "confidence",
+        {"type": float, "help": "such as 0.95: keep the budget for the rows' true distribution"},
+    ),
+    _Option(
+        ("--time-limit",), "time_limit", {"type": float, "help": "seconds for orr, srr and srlip"}
+    ),
+    _Option(("--strategy",), "strategy", {"choices": ["optimal", "product"], "help": "of srlip"}),
+    _Option(("--delta",), "delta", {"type": float, "help": "of watchdog: share that may exceed"}),
+)
+_RELEASE = (
+    _Option(
+        ("--output-kind", "--output"),
+        "output",
+        {"choices": ["label", "code", "posterior", "bits"], "help": "what is released"},
+    ),
+    _Option(
+        ("--handle-unknown",),
+        "handle_unknown",
+        {"choices": ["error", "resample"], "help": "values that --fit-on does not hold"},
+    ),
+)
+
+
+def add_mechanism_options(parser: argparse.ArgumentParser, *, release: bool) -> None:
+    """Add the options that are parameters of estimators.
+
+    Parameters
+    ----------
+    parser : ArgumentParser
+        Of a command.
+    release : bool
+        Whether the command releases rows.
+    """
+    group = parser.add_argument_group("options of the mechanisms")
+    for option in _BUDGET + _BUILD + (_RELEASE if release else ()):
+        how = option.how if "choices" in option.how else {"metavar": "X", **option.how}
+        group.add_argument(*option.flags, dest=option.parameter, **how)
+
+
+def one_or_two(values: list[float]) -> float | tuple[float, float]:
+    """Read --epsilon: one number, or a lower and an upper one."""
+    if len(values) == 1:
+        return values[0]
+    if len(values) == 2:
+        return values[0], values[1]
+    raise CommandError("--epsilon takes one number, or two: lower upper.")
+
+
+def has_option(mechanism: str, parameter: str) -> bool:
+    """Tell whether a mechanism has a parameter."""
+    return parameter in signature(MECHANISMS[mechanism]).parameters
+
+
+def make_sanitizer(
+    mechanism: str, args: argparse.Namespace, *, strict: bool = True, **fixed: Any
+) -> LiftSanitizer:
+    """Make the estimator that the options describe.
+
+    Parameters
+    ----------
+    mechanism : str
+        A key of :data:`MECHANISMS`.
+    args : Namespace
+        What was parsed.
+    strict : bool, default=True
+        Whether an option that the mechanism does not have is an error; else it is left out, for
+        commands that compare mechanisms.
+    **fixed
+        Further parameters.
+    """
+    parameters = {}
+    for option in _BUDGET + _BUILD + _RELEASE:
+        value = getattr(args, option.parameter, None)
+        if value is None:
+            continue
+        if has_option(mechanism, option.parameter):
+            parameters[option.parameter] = value
+        elif strict:
+            others = [name for name in MECHANISMS if has_option(name, option.parameter)]
+            raise CommandError(
+                f"{option.flags[0]} is no option of {mechanism}: leave it out, or use "
+                f"--mechanism {', '.join(others)}."
+            )
+    useful = args.useful[0] if len(args.useful) == 1 else args.useful
+    return MECHANISMS[mechanism](args.sensitive, useful, **parameters, **fixed)

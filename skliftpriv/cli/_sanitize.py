@@ -1,0 +1,125 @@
+"""``skliftpriv sanitize``: release a file, in two passes and bounded memory."""
+
+from __future__ import annotations
+
+import argparse
+from contextlib import ExitStack
+from typing import Any
+
+import numpy as np
+
+from ..estimators import ConditionalReporting, CountedRows, LiftSanitizer
+from ..html import report_page
+from ._console import Console
+from ._counting import add_input, count_rows, layout_of, opened, source_format
+from ._errors import CommandError
+from ._mechanisms import MECHANISMS, add_mechanism_options, make_sanitizer, one_or_two
+from ._outputs import OutputFiles
+from ._sources import STREAM, Source
+from ._writers import Writer, open_writer
+
+__all__ = ["add_sanitize", "fitted_facts", "run_sanitize"]
+
+
+def add_sanitize(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the command."""
+    add_input(parser)
+    parser.add_argument(
+        "-o", "--out", required=True, metavar="OUT", help="file to write; - writes CSV to a pipe"
+    )
+    parser.add_argument("--mechanism", choices=list(MECHANISMS), default="subset-merging")
+    parser.add_argument(
+        "--epsilon",
+        type=float,
+        nargs="+",
+        default=[1.0],
+        metavar="E",
+        help="budget in nats: one number, or two: lower upper; default 1",
+    )
+    add_mechanism_options(parser, release=True)
+    group = parser.add_argument_group("release")
+    group.add_argument(
+        "--keep-other-columns",
+        action="store_true",
+        help="release the other columns as they are, which nothing protects; else they are dropped",
+    )
+    group.add_argument("--fit-on", metavar="FILE", help="estimate from this file instead of IN")
+    group.add_argument(
+        "--seed", type=int, metavar="N", help="for tests: void against whoever knows it"
+    )
+    group.add_argument("--report", metavar="HTML", help="write a page on what was done")
+
+
+def run_sanitize(args: argparse.Namespace, console: Console) -> int:
+    """Count, build, release; write the data and the report both or neither."""
+    if args.json and args.out == STREAM:
+        raise CommandError("--json and -o - both need standard output: name a file for one.")
+    if STREAM == args.input == args.fit_on:
+        raise CommandError("IN and --fit-on are both standard input: name a file for one.")
+    sanitizer = make_sanitizer(
+        args.mechanism,
+        args,
+        epsilon=one_or_two(args.epsilon),
+        remainder="passthrough" if args.keep_other_columns else "drop",
+        random_state=_generator(args.seed),
+    )
+    read = [path for path in (args.input, args.fit_on) if path not in (None, STREAM)]
+    with ExitStack() as stack:
+        source = stack.enter_context(opened(args))
+        files = stack.enter_context(OutputFiles(*read))
+        writer = stack.enter_context(open_writer(args.out, files, source_format(args)))
+        report = files.place(args.report) if args.report else None
+        counted = _count(source, args, console)
+        sanitizer._fit_counted(counted.counts, counted.layout)
+        n_rows = _release(sanitizer, source, writer, console)
+        if report is not None:
+            report.write_text(report_page(sanitizer), encoding="utf-8")
+    console.tell(
+        f"{n_rows:,} rows: {source.name} -> {args.out}\n\n{sanitizer.report_}\n\n"
+        f"{sanitizer.guarantee_}",
+        {"rows": n_rows, "output": args.out, "report_page": args.report, **fitted_facts(sanitizer)},
+    )
+    return 0
+
+
+def _generator(seed: int | None) -> np.random.Generator | None:
+    """One stream for all parts: a seed would start again with each of them."""
+    if seed is not None and seed < 0:
+        raise CommandError(f"--seed must be a whole number of at least 0, not {seed}.")
+    return None if seed is None else np.random.default_rng(seed)
+
+
+def _count(source: Source, args: argparse.Namespace, console: Console) -> CountedRows:
+    if args.fit_on is None:
+        return count_rows(source, args, console, keep_others=args.keep_other_columns)
+    with opened(args, args.fit_on) as other:
+        counted = count_rows(other, args, console)
+    # What is kept of the input is decided by its own columns.
+    layout = layout_of(source, args, keep_others=args.keep_other_columns)
+    return CountedRows(counted.counts, layout)
+
+
+def _release(sanitizer: LiftSanitizer, source: Source, writer: Writer, console: Console) -> int:
+    layout = sanitizer._layout
+    # S is read a second time by the one mechanism that needs it.
+    unused = () if isinstance(sanitizer, ConditionalReporting) else (layout.sensitive_name,)
+    columns = [name for name in layout.names if name not in unused]
+    n_rows = 0
+    for frame in source.batches(columns, lambda done: console.progress.show("releasing", done)):
+        writer.write(sanitizer.transform(frame))
+        n_rows += len(frame)
+    return n_rows
+
+
+def fitted_facts(sanitizer: LiftSanitizer) -> dict[str, Any]:
+    """Return what a fitted sanitiser promises and measured, as plain data."""
+    parameters = {
+        name: value for name, value in sanitizer.get_params().items() if name != "random_state"
+    }
+    return {
+        "mechanism": type(sanitizer).__name__,
+        "parameters": parameters,
+        "released_columns": list(sanitizer.get_feature_names_out()),
+        "report": sanitizer.report_.to_dict(),
+        "guarantee": sanitizer.guarantee_.to_dict(),
+    }

@@ -1,0 +1,196 @@
+"""One page that tells what was done, what it cost and what it does not cover."""
+
+from __future__ import annotations
+
+from html import escape
+from pathlib import Path
+
+from sklearn.utils.validation import check_is_fitted
+
+from .._format import html_table, number, share
+from ..estimators import LiftSanitizer
+from ..exceptions import InvalidParameterError
+from ..plotting import ReleaseData
+from ..report import side_title
+from ._flow import flow_figure
+from ._heat import lift_figure
+from ._posterior import posterior_figure
+from ._style import STYLE
+from ._words import budget_in_words, change_in_words, factor, how_made, limits
+
+__all__ = ["report_page", "write_report"]
+
+
+def report_page(sanitizer: LiftSanitizer, *, title: str | None = None) -> str:
+    """Write a page about a fitted sanitiser: what is protected, by how much, at what cost.
+
+    The page is one file of HTML without scripts. It loads nothing, and reads on a phone, on
+    paper, and on light and dark screens.
+
+    Parameters
+    ----------
+    sanitizer : fitted sanitiser
+        Any estimator of skliftpriv.
+    title : str, optional
+        Title of the page.
+
+    Returns
+    -------
+    str
+        HTML.
+
+    Examples
+    --------
+    >>> from skliftpriv import SubsetMergingSanitizer
+    >>> from skliftpriv.datasets import load_adult
+    >>> from skliftpriv.html import report_page
+    >>> sanitizer = SubsetMergingSanitizer("relationship", "occupation", epsilon=0.5)
+    >>> page = report_page(sanitizer.fit(load_adult()[["relationship", "occupation"]]))
+    >>> page[:15], "http" in page
+    ('<!doctype html>', False)
+    """
+    if not isinstance(sanitizer, LiftSanitizer):
+        raise InvalidParameterError(
+            f"{type(sanitizer).__name__} is no sanitiser of skliftpriv; for a pipeline pass its "
+            "step, such as pipeline[0]."
+        )
+    check_is_fitted(sanitizer)
+    release = ReleaseData.of_estimator(sanitizer)
+    useful, sensitive = release.useful_name, release.sensitive_name
+    title = title or f"{useful} released, {sensitive} protected"
+    body = "".join(
+        [
+            _head(sanitizer, title),
+            _cards(sanitizer, sensitive, useful),
+            _protection(sanitizer, release),
+            _cost(sanitizer, release),
+            _uncovered(sanitizer),
+            _made(sanitizer),
+        ]
+    )
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<title>{escape(title)}</title><style>{STYLE}</style></head>\n"
+        f"<body><main>{body}</main></body></html>\n"
+    )
+
+
+def write_report(sanitizer: LiftSanitizer, path: str | Path, *, title: str | None = None) -> None:
+    """Write the page of :func:`report_page` to a file.
+
+    Parameters
+    ----------
+    sanitizer : fitted sanitiser
+        Any estimator of skliftpriv.
+    path : str or Path
+        The file.
+    title : str, optional
+        Title of the page.
+    """
+    Path(path).write_text(report_page(sanitizer, title=title), encoding="utf-8")
+
+
+def _head(sanitizer: LiftSanitizer, title: str) -> str:
+    good = sanitizer.guarantee_.holds
+    badge = (
+        '<span class="badge">✓ Budget met</span>'
+        if good
+        else ('<span class="badge bad">✗ Budget missed</span>')
+    )
+    return f"<h1>{escape(title)}</h1><p>{badge} {escape(sanitizer.guarantee_._claim())}</p>"
+
+
+def _cards(sanitizer: LiftSanitizer, sensitive: str, useful: str) -> str:
+    report, guarantee = sanitizer.report_, sanitizer.guarantee_
+    before, after = report.before, report.after
+    cards = [
+        ("Protected", sensitive, f"{sanitizer.joint_.shape[0]} values"),
+        ("Released", useful, f"{sanitizer.joint_.shape[1]} values, {guarantee.n_rows:,} rows"),
+        ("Budget", str(sanitizer.notion_), f"basis: {guarantee.basis}"),
+        (
+            "Becomes more probable at most",
+            f"{factor(before.max_log_lift)} → {factor(after.max_log_lift)} times",
+            f"any value of {sensitive}, before → after",
+        ),
+        (
+            "Becomes less probable at most",
+            f"{factor(before.min_log_lift)} → {factor(after.min_log_lift)} times",
+            "0 rules a value out",
+        ),
+        ("Kept", share(report.nmi), f"of the information in {useful}"),
+    ]
+    return (
+        '<div class="cards">'
+        + "".join(
+            f'<div class="card"><div class="what">{escape(what)}</div><div class="value">'
+            f'{escape(value)}</div><div class="note">{escape(note)}</div></div>'
+            for what, value, note in cards
+        )
+        + "</div>"
+    )
+
+
+def _protection(sanitizer: LiftSanitizer, release: ReleaseData) -> str:
+    sensitive, useful = release.sensitive_name, release.useful_name
+    return (
+        "<h2>What is protected, and by how much</h2>"
+        f"<p>{escape(change_in_words(sanitizer, sensitive, useful))}</p>"
+        f"<p>The promise: {escape(budget_in_words(sanitizer.notion_, sensitive))}</p>"
+        f'<div class="scroll">{_levels(sanitizer)}</div>'
+        f"{lift_figure(release)}<h3>What somebody believes after seeing a value</h3>"
+        f"{posterior_figure(release)}"
+    )
+
+
+def _levels(sanitizer: LiftSanitizer) -> str:
+    report = sanitizer.report_
+    worst = report.levels_worst
+    header = ["level in nats", "before", "after", "budget"]
+    if worst is not None:
+        header.insert(3, "worst case")
+    rows = [header]
+    for side, budget in sanitizer.notion_.budget.items():
+        row = [number(level) for level in (report.levels_before[side], report.levels_after[side])]
+        row += [] if worst is None else [number(worst[side])]
+        rows.append([side_title(side), *row, number(budget)])
+    return html_table(rows, [True] * (len(rows) - 1))
+
+
+def _cost(sanitizer: LiftSanitizer, release: ReleaseData) -> str:
+    report = sanitizer.report_
+    kept = share(report.nmi)
+    all_measures = html_table(report._cells(), [budget is not None for *_, budget in report.rows()])
+    return (
+        "<h2>What it cost</h2>"
+        f"<p>{kept} of the information in {escape(release.useful_name)} is kept (normalised mutual "
+        "information): 100% would be the original column, 0% a constant.</p>"
+        f'<div class="meter" role="img" aria-label="{kept} kept"><div style="width:'
+        f'{100 * report.nmi:.1f}%"></div></div>'
+        f"{flow_figure(release)}<h3>All measures</h3>"
+        f'<div class="scroll">{all_measures}</div>'
+        '<p class="soft">Y is what is released, S the sensitive and X the useful column. Total '
+        "variation and chi2-divergence are plain numbers, NMI is a share, the rest is in nats.</p>"
+    )
+
+
+def _uncovered(sanitizer: LiftSanitizer) -> str:
+    # The sentences are written here, but for names of columns.
+    items = "".join(
+        f"<li><strong>{escape(name)}.</strong> {_marked(text)}</li>"
+        for name, text in limits(sanitizer)
+    )
+    return f"<h2>What the guarantee does not cover</h2><ul>{items}</ul>"
+
+
+def _marked(text: str) -> str:
+    """Escape a sentence, but for the marks of code."""
+    safe = escape(text, quote=False)
+    return safe.replace("&lt;code&gt;", "<code>").replace("&lt;/code&gt;", "</code>")
+
+
+def _made(sanitizer: LiftSanitizer) -> str:
+    rows = "".join(
+        f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>" for name, value in how_made(sanitizer)
+    )
+    return f'<h2>How it was made</h2><dl class="made">{rows}</dl>'

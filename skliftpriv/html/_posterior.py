@@ -1,0 +1,98 @@
+"""What whoever sees a value believes about S: a strip for each sensitive value."""
+
+from __future__ import annotations
+
+from html import escape
+
+import numpy as np
+
+from .._arrays import FloatArray
+from ..channel import symbol_text
+from ..plotting import ReleaseData
+from ..plotting._heatmap import pick
+from ..plotting._labels import share
+from ._parts import keyed
+
+__all__ = ["posterior_figure"]
+
+_MOST = 12
+_WIDTH, _HEIGHT = 640, 46
+_LEFT, _RIGHT = 8, 8
+_ABOVE, _BELOW = 12, 33
+
+
+def posterior_figure(release: ReleaseData) -> str:
+    """Draw prior, budget and posteriors of every sensitive value, before and after.
+
+    Parameters
+    ----------
+    release : ReleaseData
+        What is released.
+    """
+    shown = pick(release.joint.p_s, _MOST)
+    before = np.asarray(release.joint.lift * release.joint.p_s[:, None])
+    strips = [_strip(release, int(s), before[s], release.posterior[s]) for s in shown.shown]
+    what = "single bits of the release" if release.bits else "released values"
+    words = [
+        f"Probability of each value of {escape(release.sensitive_name)}: the line is what "
+        "everybody knows,",
+        keyed("crosses above are what the original values tell,", "background:var(--red)"),
+        keyed(f"dots below are what the {what} tell.", "background:var(--blue)"),
+    ]
+    if release.limits is not None:
+        shade = "background:var(--blue);opacity:.3"
+        words.append(keyed("Shaded is what the budget allows.", shade))
+    words += map(escape, shown.note("sensitive values"))
+    return f"<figure>{''.join(strips)}<figcaption>{' '.join(words)}</figcaption></figure>"
+
+
+def _strip(release: ReleaseData, s: int, before: FloatArray, after: FloatArray) -> str:
+    name = symbol_text(release.joint.sensitive_labels[s])
+    prior = float(release.joint.p_s[s])
+    allowed = None
+    if release.limits is not None:
+        allowed = tuple(min(prior * float(np.exp(limit)), 1.0) for limit in release.limits)
+    end = min(1.0, 1.04 * max(before.max(), after.max(), prior, *(allowed or (0.0,))))
+    ranges = [f"{share(v.min())} to {share(v.max())}" for v in (before, after)]
+    words = f"{share(prior)} overall; before {ranges[0]}; after {ranges[1]}"
+    picture = _svg(f"{name}: {words}", prior, before, after, allowed, end)
+    return (
+        f'<div class="strip"><div class="top"><span>{escape(name)}</span>'
+        f"<span>{escape(words)}</span></div>{picture}</div>"
+    )
+
+
+def _svg(
+    title: str,
+    prior: float,
+    before: FloatArray,
+    after: FloatArray,
+    allowed: tuple[float, ...] | None,
+    end: float,
+) -> str:
+    def x(p: float) -> float:
+        return _LEFT + (_WIDTH - _LEFT - _RIGHT) * p / end
+
+    parts = [
+        f'<path d="M{_LEFT} {_HEIGHT / 2}H{_WIDTH - _RIGHT}" stroke="var(--line)"/>',
+    ]
+    if allowed is not None:
+        low, high = map(x, allowed)
+        parts.insert(
+            0,
+            f'<rect x="{low:.1f}" y="1" width="{high - low:.1f}" height="{_HEIGHT - 2}" rx="3" '
+            'fill="var(--blue)" fill-opacity=".16"/>',
+        )
+    crosses = "".join(
+        f"M{x(p) - 4:.1f} {_ABOVE - 4}l8 8m0 -8l-8 8" for p in np.unique(np.round(before, 5))
+    )
+    parts.append(f'<path d="{crosses}" stroke="var(--red)" stroke-width="1.8" fill="none"/>')
+    parts += [
+        f'<circle cx="{x(p):.1f}" cy="{_BELOW}" r="4.6" fill="var(--blue)" fill-opacity=".75"/>'
+        for p in np.unique(np.round(after, 5))
+    ]
+    parts.append(f'<path d="M{x(prior):.1f} 0V{_HEIGHT}" stroke="var(--text)" stroke-width="1.6"/>')
+    return (
+        f'<svg viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" aria-label="{escape(title)}">'
+        f"{''.join(parts)}</svg>"
+    )

@@ -1,0 +1,70 @@
+import json
+from types import SimpleNamespace
+
+import pytest
+
+from skliftpriv.cli import main
+from skliftpriv.datasets import load_adult
+
+COLUMNS = ["age", "relationship", "occupation", "sex", "race"]
+
+
+@pytest.fixture(scope="session")
+def adult():
+    return load_adult()[COLUMNS]
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """An empty folder to work in."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def small(folder, adult):
+    """A file of 2,000 rows."""
+    adult.head(2000).to_csv("in.csv", index=False)
+    return folder / "in.csv"
+
+
+@pytest.fixture
+def run(capfd):
+    """Run the command and return its exit status and what it printed."""
+
+    def call(*argv):
+        status = main([str(argument) for argument in argv])
+        out, err = capfd.readouterr()
+        assert "Traceback" not in err
+        return SimpleNamespace(status=status, out=out, err=err)
+
+    return call
+
+
+@pytest.fixture
+def run_json(run):
+    """Run a command with --json and return its exit status and its data."""
+
+    def refuse(constant):
+        raise AssertionError(f"{constant} is no JSON")
+
+    def call(*argv):
+        done = run(*argv, "--json")
+        return done.status, json.loads(done.out, parse_constant=refuse)
+
+    return call
+
+
+@pytest.fixture
+def refused(run):
+    """Run a command that must fail, and return the one line that says why."""
+
+    def call(*argv):
+        done = run(*argv)
+        assert done.status == 2
+        assert done.out == ""
+        assert done.err.count("\n") == 1
+        assert done.err.startswith("skliftpriv")
+        return done.err
+
+    return call
