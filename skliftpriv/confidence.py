@@ -61,6 +61,11 @@ class ConfidenceSet:
     interval, and the intervals share the probability of error (Bonferroni). The rows must be
     independent draws from one distribution.
 
+    The list of symbols must be closed: known before the rows are seen, or so that all symbols
+    are in the table for sure. Where rare symbols turn up by chance, such as names or postcodes,
+    the ones that turned up look more common than they are, and the promise fails;
+    ``unseen_share`` estimates how much of X is missing from the table.
+
     Symbols without rows are left out, as in :class:`JointDistribution`; the set then speaks of
     the distribution given that S and X take values that were seen. Symbols in the table without
     rows still take their share of the error, and widen the intervals by the probability that
@@ -162,6 +167,14 @@ class ConfidenceSet:
         """Number of rows that the set rests on."""
         return int(self.counts.sum())
 
+    @property
+    def unseen_share(self) -> float:
+        """Estimated probability of values of X that have no row: the share of values with one.
+
+        (Good 1953, due to Turing.)
+        """
+        return float((self.counts.sum(axis=0) == 1).sum() / self.n_rows)
+
     def contains(self, joint: JointDistribution) -> bool:
         """Tell whether a joint distribution lies in the set; symbols are matched by label."""
         known_s = {label: i for i, label in enumerate(self.sensitive_labels)}
@@ -174,10 +187,12 @@ class ConfidenceSet:
         matrix = np.zeros(self.shape)
         rows = [known_s[label] for label in joint.sensitive_labels]
         matrix[np.ix_(rows, [known_x[label] for label in joint.useful_labels])] = joint.matrix
-        p_s = matrix.sum(axis=1)
+        p_s = np.minimum(matrix.sum(axis=1), 1.0)  # bounds of 1 leave no room for rounding
         if (p_s < self.prior.low).any() or (p_s > self.prior.high).any():
             return False
-        given_s = matrix / p_s[:, None]  # every symbol was seen, so no P(s) in the set is 0
+        if not p_s.all():
+            return False  # every symbol was seen
+        given_s = np.minimum(matrix / p_s[:, None], 1.0)
         inside = (given_s >= self.conditional.low) & (given_s <= self.conditional.high)
         return bool(inside.all())
 

@@ -12,7 +12,7 @@ from ..channel import symbol_text
 from ..estimators._parameters import NOTIONS, make_notion
 from ..exceptions import UnsupportedNotionError
 from ..frames import ContingencyTable
-from ..metrics._audit import _audited
+from ..metrics._audit import audit_counts
 from ..notions import Notion
 from ..report import side_title, worst_levels
 from ._console import Console
@@ -107,7 +107,7 @@ def _bounds(counts: ContingencyTable, notion: Notion, confidence: float) -> pd.D
     levels = worst_levels(notion, joint.lift, joint.p_s)
     frame = pd.DataFrame({"budget": notion.budget, "level": levels}).rename_axis("bound")
     try:
-        report = _audited(counts, notion, confidence)
+        report = audit_counts(counts, notion, confidence)
     except UnsupportedNotionError:
         return frame
     return report.to_frame()

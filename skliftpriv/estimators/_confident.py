@@ -17,6 +17,10 @@ from ._parameters import COMMON, CONFIDENCE, POLYHEDRAL
 
 __all__ = ["ConfidentSanitizer"]
 
+# A list of values is called open when at least so many occur once, and they are such a share.
+_SINGLES = 5
+_UNSEEN_SHARE = 1e-3
+
 
 class ConfidentSanitizer(LiftSanitizer):
     """Base of the sanitisers with ``confidence``: their ``_build`` takes ``over=`` too."""
@@ -70,8 +74,25 @@ class ConfidentSanitizer(LiftSanitizer):
         return {"over": over}
 
     def _warn(self, result: Any, counts: ContingencyTable) -> None:
-        if result.over is None or not is_constant(result):
+        if result.over is None:
             return
+        self._warn_of_open_list(result.over)
+        if is_constant(result):
+            self._warn_of_few_rows(result, counts)
+
+    def _warn_of_open_list(self, over: ConfidenceSet) -> None:
+        if over.unseen_share <= _UNSEEN_SHARE or over.unseen_share * over.n_rows < _SINGLES:
+            return
+        warnings.warn(
+            f"{over.unseen_share * over.n_rows:.0f} values of X occur once, so that about "
+            f"{over.unseen_share:.1%} of further rows have values that these rows do not show. "
+            f"confidence={self.confidence:g} holds for a closed list of values only: merge rare "
+            "values before fit.",
+            SampleSizeWarning,
+            stacklevel=7,
+        )
+
+    def _warn_of_few_rows(self, result: Any, counts: ContingencyTable) -> None:
 
         def build(over: ConfidenceSet | None) -> Any:
             return self._build(result.joint, result.notion, over=over)
@@ -87,5 +108,5 @@ class ConfidentSanitizer(LiftSanitizer):
             f"With confidence={self.confidence:g} and {counts.n_rows:,} rows what is released is "
             f"constant and says nothing about X. {reason}",
             SampleSizeWarning,
-            stacklevel=6,
+            stacklevel=7,
         )

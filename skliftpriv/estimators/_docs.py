@@ -54,7 +54,8 @@ confidence : float or None, default=None
     None keeps the budget for the distribution estimated at ``fit``. A probability such as 0.95
     keeps it for the distribution that the rows came from, with this probability, at a cost in
     utility that shrinks with more rows. For "lip", "alip" and "ldp"; the rows must be
-    independent draws, and weights whole numbers that count rows.
+    independent draws and show all values there are, and weights must be whole numbers that count
+    rows.
 """
 
 _OUTPUT = """\

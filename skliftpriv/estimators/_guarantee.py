@@ -73,8 +73,8 @@ class Guarantee:
         if self.confidence is not None:
             meaning = (
                 " With this probability the budget holds for the distribution that the rows came "
-                "from, if they are independent draws from one; levels are for the worst "
-                "distribution that agrees with them."
+                "from, if they are independent draws from one and show all of its values; levels "
+                "are for the worst distribution that agrees with them."
             )
         lines = [
             f"Basis: {self.basis} ({self.n_rows:,} rows).{meaning}",

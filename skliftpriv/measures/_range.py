@@ -121,7 +121,11 @@ def one_against(own: np.ndarray, others: np.ndarray) -> np.ndarray:
 
 
 def quotient(numerator: np.ndarray, denominator: np.ndarray) -> np.ndarray:
-    """Divide exactly or in floating point; 0 / 0 is the lift 1 of what never occurs."""
+    """Divide exactly or in floating point; 0 / 0 is the lift 1 of what never occurs.
+
+    A positive number over 0 is infinite, also in exact arithmetic: such a lift has no bound when
+    P(s) has no lower bound but 0.
+    """
     denominator = denominator.reshape(numerator.shape)
     never = denominator == 0
     safe = np.where(never, 1, denominator)
@@ -130,4 +134,5 @@ def quotient(numerator: np.ndarray, denominator: np.ndarray) -> np.ndarray:
     else:
         result = numerator / safe
     result[never] = 1
+    result[never & (numerator > 0)] = np.inf
     return np.asarray(result)

@@ -143,7 +143,7 @@ def audit(
 
     The rows are sanitised once more, and what comes out is held against S. They must be
     independent draws that ``fit`` has not seen: rows that the mechanism was fitted to tell
-    nothing about others. See :func:`audit_columns` for the statistics.
+    nothing about others. See :func:`~skliftpriv.metrics.audit_columns` for the statistics.
 
     Parameters
     ----------
@@ -185,7 +185,7 @@ def audit(
     seen_s = isinstance(alone, ConditionalReporting)
     released = alone.transform(X, **given) if seen_s else alone.transform(X)
     counts = ContingencyTable.count(sensitive, as_columns(released, "what was released"))
-    return _audited(counts, estimator.notion_, confidence)
+    return audit_counts(counts, estimator.notion_, confidence)
 
 
 def audit_columns(s: Any, y: Any, notion: Notion, *, confidence: float = 0.95) -> AuditReport:
@@ -194,7 +194,8 @@ def audit_columns(s: Any, y: Any, notion: Notion, *, confidence: float = 0.95) -
     Every P(s|y) and P(s), or every P(y|s) for LDP, gets a Clopper-Pearson interval, which is
     exact for any number of rows, and the intervals share the probability of error. The level of
     a bound is certain to exceed the budget, with the confidence asked for, when a single pair
-    (s, y) does; it is certain to keep it when all pairs do.
+    (s, y) does; it is certain to keep it when all pairs do. Nothing is said about outputs and
+    sensitive values that do not occur in the rows.
 
     Parameters
     ----------
@@ -223,10 +224,11 @@ def audit_columns(s: Any, y: Any, notion: Notion, *, confidence: float = 0.95) -
     minus min log-lift   0.1000   0.9163     0.6007    1.2520   violated
     max log-lift         0.1000   0.4700     0.3231    0.6127   violated
     """
-    return _audited(counted(s, y), notion, confidence)
+    return audit_counts(counted(s, y), notion, confidence)
 
 
-def _audited(table: ContingencyTable, notion: Notion, confidence: float) -> AuditReport:
+def audit_counts(table: ContingencyTable, notion: Notion, confidence: float) -> AuditReport:
+    """Audit rows that are counted already; see :func:`audit_columns`."""
     if not (isinstance(confidence, float) and 0 < confidence < 1):
         raise InvalidParameterError(
             f"confidence must lie between 0 and 1, such as 0.95, not {confidence!r}."

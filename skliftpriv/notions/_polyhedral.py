@@ -59,7 +59,7 @@ class _LiftBand(Notion):
 
 @dataclass(frozen=True)
 class LIP(_LiftBand):
-    """Local information privacy: |log-lift| <= epsilon for every output.
+    """Local information privacy: ``|log-lift|`` <= epsilon for every output.
 
     Parameters
     ----------
@@ -172,6 +172,8 @@ class LDP(Notion):
         return max(lift) <= self._exact_ratio * min(lift)
 
     def worst_lift(self, low: np.ndarray, high: np.ndarray, prior: Box) -> np.ndarray:
+        if len(low) < 2:  # a single sensitive value has no other to be compared with
+            return np.ones_like(low)
         # Each P(y|s) at its largest against the smallest P(y|t) of the others, as a lift below 1
         # that a lift of 1 is compared with: a ratio of 0 stays a number.
         smallest, second = np.sort(low, axis=0)[:2]
