@@ -13,9 +13,13 @@ from ..confidence import ConfidenceSet
 from ..distribution import JointDistribution
 from ..notions import Notion
 from ..report import privacy_report
+from ._merging import MergedColumns
 from ._protocols import MixedLift, ProtocolResult, largest_alpha, require_lift_notion, status_of
 
 __all__ = ["ConditionalResult", "conditional_reporting"]
+
+# Draws that outnumber all others by this make a release that is constant but for rounding.
+_MOST_NOISE = 1e6
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -59,7 +63,7 @@ def conditional_reporting(
     over : ConfidenceSet, optional
         Keep the budget for every distribution of this set; by default for ``joint`` alone. What
         is drawn in place of x comes from the estimate and thus differs between sensitive values;
-        where even that is too much, a constant column is mixed in.
+        where even alpha = 0 is too much, draws that do not depend on the row are mixed in.
 
     Returns
     -------
@@ -80,7 +84,10 @@ def conditional_reporting(
     others = given_s.sum(axis=0) - given_s
     lift = MixedLift(joint, notion, over, weight=np.exp, otherwise=others)
     alpha = largest_alpha(lift, joint.p_s, notion)
-    channel = _conditional_channel(joint, others, alpha)
+    noise = np.zeros(joint.shape[1])
+    if alpha == 0 and over is not None:
+        noise = _least_noise(joint, notion, over, others)
+    channel = _conditional_channel(joint, others, alpha, noise)
     pairs = _masses_of_pairs(joint)
     both = None if over is None else over.given_both()
     certified = release(pairs, channel, notion, over=both)
@@ -98,16 +105,40 @@ def conditional_reporting(
         certified=certified,
         report=report,
         over=over,
-        status="mixed with a constant" if certified.mixed > 1e-6 else status_of(alpha),
+        status="mixed with a constant" if noise.any() else status_of(alpha),
         alpha=alpha,
     )
 
 
-def _conditional_channel(joint: JointDistribution, others: FloatArray, alpha: float) -> Channel:
+def _least_noise(
+    joint: JointDistribution, notion: Notion, over: ConfidenceSet, others: FloatArray
+) -> FloatArray:
+    """Weight of every y, whatever the row, with which alpha = 0 meets the notion.
+
+    The more often a symbol may occur for some s, the more of it is needed: rare symbols decide,
+    and a draw from P_Y would hardly ever give one.
+    """
+    merging = MergedColumns(joint, notion, over)
+    shares = merging.output_range(merging.columns)[1].max(axis=0)
+
+    def noise(less: float) -> FloatArray:
+        return _MOST_NOISE * np.exp(-less) * shares
+
+    def lift(less: float) -> FloatArray:
+        mixed = MixedLift(joint, notion, over, weight=np.exp, otherwise=others + noise(less))
+        return mixed(0.0)
+
+    return noise(largest_alpha(lift, joint.p_s, notion))
+
+
+def _conditional_channel(
+    joint: JointDistribution, others: FloatArray, alpha: float, noise: FloatArray
+) -> Channel:
     """Rows are pairs (s, x), x running fastest, also those that never occurred together."""
     n_s, n_x = joint.shape
-    noise = np.exp(-alpha)
-    matrix = (np.eye(n_x)[None, :, :] + noise * others[:, None, :]) / (1 + (n_s - 1) * noise)
+    masked = np.exp(-alpha)
+    drawn = masked * others + noise
+    matrix = (np.eye(n_x)[None, :, :] + drawn[:, None, :]) / (1 + drawn.sum(axis=1))[:, None, None]
     pairs = [(s, x) for s in joint.sensitive_labels for x in joint.useful_labels]
     return Channel(matrix.reshape(n_s * n_x, n_x), pairs, joint.useful_labels)
 
