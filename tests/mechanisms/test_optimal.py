@@ -68,7 +68,7 @@ def test_columns_equal_vertices(notion, seed):
 
 @pytest.mark.parametrize("notion", [LIP(0.5), ALIP(0.65, 0.35), LDP(1.0)], ids=str)
 def test_subset_response_lies_between_subset_merging_and_the_optimum(notion):
-    for seed in range(20):
+    for seed in range(8):
         joint = make_joint(5, 15, random_state=seed)
         merged = mechanisms.subset_merging(joint, notion)
         subset = mechanisms.subset_random_response(joint, notion)

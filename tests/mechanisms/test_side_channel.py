@@ -107,7 +107,9 @@ def test_optimal_keeps_at_least_what_a_prototype_kept(seed, eps, at_least):
     assert SRLIP(eps).side_rows(joint.matrix, _attribute_codes(joint)).shape == (176, 36)
 
 
-@pytest.mark.parametrize("eps", [0.5, pytest.param(1.5, marks=pytest.mark.slow), 2.0])
+@pytest.mark.parametrize(
+    "eps", [2.0, *(pytest.param(eps, marks=pytest.mark.slow) for eps in (0.5, 1.5))]
+)
 def test_optimal_keeps_more_than_the_product(eps):
     # Lopuhaa-Zwakenberg et al. (2020), figure 4: c = 2, a = (3, 3, 4).
     more = []
