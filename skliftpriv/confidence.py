@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import compress
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,8 @@ __all__ = ["ConfidenceSet", "clopper_pearson"]
 
 # Quantiles of the beta distribution are good to some 1e-13; intervals are widened by more.
 _WIDENING = 1e-10
+# Doubles count up to here without a gap.
+_MOST_ROWS = 2**53
 
 
 def clopper_pearson(
@@ -129,7 +132,7 @@ class ConfidenceSet:
         ConfidenceSet
         """
         table = as_nonnegative(counts, "The table of counts", ndim=2)
-        if not (isinstance(confidence, float | int) and 0 < confidence < 1):
+        if not (isinstance(confidence, Real) and 0 < confidence < 1):
             raise InvalidParameterError(
                 f"confidence must lie between 0 and 1, such as 0.95, not {confidence!r}."
             )
@@ -138,6 +141,10 @@ class ConfidenceSet:
                 "A confidence set needs the number of rows in each cell, and the table holds "
                 "numbers that are not whole, such as sums of sample weights. Fit without weights, "
                 "or use confidence=None."
+            )
+        if table.sum() > _MOST_ROWS:
+            raise InvalidDistributionError(
+                f"The table of counts holds {table.sum():.3g} rows: more than are counted exactly."
             )
         if not table.any():
             raise InvalidDistributionError("The table of counts holds no rows: all cells are 0.")

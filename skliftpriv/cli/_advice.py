@@ -72,9 +72,8 @@ def advise(
         lines.append("The column keeps the budget as it is; a smaller --epsilon would still do.")
     if several:
         lines.append("Use srlip instead if somebody may know some of the columns already.")
-    lines.append("Use oue if only frequencies are wanted from the release.")
     if facts["rare_values"]:
-        lines.append("Rare values: their lifts are guesses, and --smoothing 1 tames them.")
+        lines.append("Rare values: their lifts are guesses. Merging them beforehand keeps more.")
     if careful is not None and careful.nmi == careful.nmi:
         lines.append(
             f"With --confidence 0.95, which keeps the budget for the distribution behind the rows, "

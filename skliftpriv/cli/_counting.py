@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from ..estimators import CountedRows, Layout
 from ..frames import ContingencyTable, Table
@@ -18,10 +19,27 @@ __all__ = ["add_input", "count_rows", "layout_of", "opened", "source_format"]
 _STEP = 1 << 15
 
 
+class _Once(argparse.Action):
+    """An option that may be given once: of two the first would silently go unprotected."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: Any,
+        option_string: str | None = None,
+    ) -> None:
+        if getattr(namespace, self.dest) is not None:
+            parser.error(f"{option_string} is given twice: join the columns into one before.")
+        setattr(namespace, self.dest, values)
+
+
 def add_input(parser: argparse.ArgumentParser) -> None:
     """Add the options that say which columns of which file are meant."""
     parser.add_argument("input", metavar="IN", help="CSV or Parquet file; - reads CSV from a pipe")
-    parser.add_argument("--sensitive", required=True, metavar="COL", help="the column to protect")
+    parser.add_argument(
+        "--sensitive", required=True, action=_Once, metavar="COL", help="the column to protect"
+    )
     parser.add_argument(
         "--useful",
         required=True,
@@ -68,8 +86,12 @@ def opened(args: argparse.Namespace, path: str | None = None) -> Iterator[Source
 def _check_columns(source: Source, sensitive: str, useful: list[str]) -> None:
     for flag, column in [("--sensitive", sensitive), *(("--useful", name) for name in useful)]:
         if column not in source.columns:
-            shown = ", ".join(source.columns[:12]) + (", ..." if len(source.columns) > 12 else "")
-            raise CommandError(f"{flag} {column}: {source.name} has no such column, but {shown}.")
+            shown = ", ".join(map(repr, source.columns[:12]))
+            shown += ", ..." if len(source.columns) > 12 else ""
+            hint = " Is --delimiter right?" if len(source.columns) == 1 else ""
+            raise CommandError(
+                f"{flag} {column}: {source.name} has no such column, but {shown}.{hint}"
+            )
     if sensitive in useful:
         raise CommandError(f"--useful {sensitive} is the sensitive column itself: name another.")
     if len(set(useful)) < len(useful):

@@ -17,6 +17,12 @@ _NAMED = re.compile(
 )
 
 
+#: What scikit-learn says of a parameter outside its domain.
+_DOMAIN = re.compile(r"The '(\w+)' parameter of \w+ must be (.+?)\. Got (.+) instead\.")
+#: Parts of that which mean nothing on a command line.
+_PYTHON = re.compile(r",? (?:or )?an instance of .*| or None$")
+
+
 class CommandError(SkliftprivError):
     """What was asked for cannot be done; the message says what to do instead."""
 
@@ -27,5 +33,8 @@ def one_line(error: BaseException) -> str:
         where = f"{error.filename}: " if error.filename else ""
         return f"{where}{os.strerror(error.errno)}."
     text = " ".join(str(error).split()) or type(error).__name__
+    text = _DOMAIN.sub(
+        lambda found: f"{found[1]}={found[3]} must be {_PYTHON.sub('', found[2])}.", text
+    )
     text = text.replace("remainder='passthrough'", "--keep-other-columns")
     return _NAMED.sub(lambda found: f"--{found[1].replace('_', '-')} {found[3]}", text)

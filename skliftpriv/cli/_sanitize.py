@@ -54,6 +54,8 @@ def run_sanitize(args: argparse.Namespace, console: Console) -> int:
     """Count, build, release; write the data and the report both or neither."""
     if args.json and args.out == STREAM:
         raise CommandError("--json and -o - both need standard output: name a file for one.")
+    if args.report == STREAM:
+        raise CommandError("--report is a page and needs the name of a file, such as report.html.")
     if STREAM == args.input == args.fit_on:
         raise CommandError("IN and --fit-on are both standard input: name a file for one.")
     sanitizer = make_sanitizer(

@@ -203,6 +203,10 @@ class LiftSanitizer(TransformerMixin, BaseEstimator, ABC):
         """Tell the mechanism for which distributions the promise is to hold."""
         return {}
 
+    def _n_counted(self, counts: ContingencyTable) -> int:
+        """Tell how many rows the promise rests on."""
+        return counts.n_rows
+
     def _warn(self, result: Any, counts: ContingencyTable) -> None:
         """Warn about a result that the user will not like."""
 
@@ -219,6 +223,11 @@ class LiftSanitizer(TransformerMixin, BaseEstimator, ABC):
         if given is None:
             return [layout.sensitive_column(table)]
         columns = as_columns(given, "sensitive_features")
+        if table.reordered(given):
+            raise InvalidParameterError(
+                "sensitive_features has the index of X in another order, and rows are matched by "
+                "position: pass sensitive_features.loc[X.index]."
+            )
         if len(columns[0]) != table.n_rows:
             raise InvalidParameterError(
                 f"sensitive_features has {len(columns[0])} rows, but X has {table.n_rows}."
@@ -240,7 +249,8 @@ class LiftSanitizer(TransformerMixin, BaseEstimator, ABC):
             achieved=dict(report.levels_worst or report.levels_after),
             holds=report.satisfied,
             confidence=getattr(self, "confidence", None),  # not all mechanisms have it
-            n_rows=counts.n_rows,
+            smoothing=self.smoothing,
+            n_rows=self._n_counted(counts),
             sensitive=layout.sensitive_name,
             columns=tuple(layout.useful_names),
             secret_randomness=self.random_state is None,

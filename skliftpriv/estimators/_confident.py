@@ -73,6 +73,11 @@ class ConfidentSanitizer(LiftSanitizer):
         )
         return {"over": over}
 
+    def _n_counted(self, counts: ContingencyTable) -> int:
+        if self.confidence is None:
+            return super()._n_counted(counts)
+        return int(counts.counts.sum())  # weights are whole numbers, which count rows
+
     def _warn(self, result: Any, counts: ContingencyTable) -> None:
         if result.over is None:
             return
@@ -105,8 +110,8 @@ class ConfidentSanitizer(LiftSanitizer):
             "a larger epsilon or a smaller confidence."
         )
         warnings.warn(
-            f"With confidence={self.confidence:g} and {counts.n_rows:,} rows what is released is "
-            f"constant and says nothing about X. {reason}",
+            f"With confidence={self.confidence:g} and {self._n_counted(counts):,} rows what is "
+            f"released is constant and says nothing about X. {reason}",
             SampleSizeWarning,
             stacklevel=7,
         )

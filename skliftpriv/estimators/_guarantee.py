@@ -28,6 +28,8 @@ class Guarantee:
     confidence : float or None
         Probability, over the rows seen at ``fit``, that the budget holds for the distribution
         they came from; None when the promise is for the estimated distribution.
+    smoothing : float
+        Pseudo-count that was added to every cell before the distribution was estimated.
     n_rows : int
         Number of rows it was estimated from.
     sensitive : str
@@ -45,6 +47,7 @@ class Guarantee:
     achieved: dict[str, float]
     holds: bool
     confidence: float | None
+    smoothing: float
     n_rows: int
     sensitive: str
     columns: tuple[str, ...]
@@ -80,6 +83,12 @@ class Guarantee:
             f"Basis: {self.basis} ({self.n_rows:,} rows).{meaning}",
             "Not covered: releasing the same rows again, or further columns about them.",
         ]
+        if self.smoothing and self.confidence is None:
+            lines.insert(
+                1,
+                f"The estimate counts {self.smoothing:g} more row(s) in every cell (smoothing): "
+                "for the shares of the rows themselves the levels may be higher.",
+            )
         if not self.secret_randomness:
             lines.append("The randomness comes from a seed: void against whoever knows it.")
         return lines

@@ -98,7 +98,7 @@ def make_notion(
                 f"epsilon={epsilon!r} is a pair, but notion={name!r} takes one number; "
                 'for different lower and upper budgets use notion="alip".'
             )
-        return LIP(float(epsilon)) if name == "lip" else LDP(float(epsilon))
+        return LIP(epsilon) if name == "lip" else LDP(epsilon)
     lower, upper = budget_pair(epsilon, lam)
     if name == "alpha":
         return AlphaLift(lower, upper, float(alpha))

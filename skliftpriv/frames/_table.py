@@ -93,6 +93,14 @@ class Table:
             )
         return position
 
+    def reordered(self, other: Any) -> bool:
+        """Tell whether a pandas object has the index of this table, in another order."""
+        own = None if self.frame is None else getattr(nw.to_native(self.frame), "index", None)
+        index = getattr(other, "index", None)
+        if not (isinstance(own, pd.Index) and isinstance(index, pd.Index)):
+            return False
+        return len(own) == len(index) and not own.equals(index) and set(own) == set(index)
+
     def column(self, key: ColumnKey) -> Any:
         """Return one column by name or position: a narwhals series or a one-dimensional array."""
         if self.frame is None:

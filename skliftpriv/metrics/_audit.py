@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from copy import copy
 from dataclasses import asdict, dataclass
+from numbers import Real
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -176,6 +177,8 @@ def audit(
         )
     check_is_fitted(estimator)
     table = Table(X)
+    layout = estimator._layout
+    layout.check(table, type(estimator).__name__, sensitive_needed=sensitive_features is None)
     sensitive = estimator._sensitive_columns(table, estimator._layout, sensitive_features)
     # Other columns are not what is promised, and numbers tell outputs apart in arrays too.
     alone = copy(estimator)
@@ -229,11 +232,18 @@ def audit_columns(s: Any, y: Any, notion: Notion, *, confidence: float = 0.95) -
 
 def audit_counts(table: ContingencyTable, notion: Notion, confidence: float) -> AuditReport:
     """Audit rows that are counted already; see :func:`audit_columns`."""
-    if not (isinstance(confidence, float) and 0 < confidence < 1):
+    if not (isinstance(confidence, Real) and 0 < confidence < 1):
         raise InvalidParameterError(
             f"confidence must lie between 0 and 1, such as 0.95, not {confidence!r}."
         )
+    if not isinstance(notion, Notion):
+        raise InvalidParameterError(f"notion must be one such as LIP(0.5), not {notion!r}.")
     counts = table.counts
+    if len(counts) < 2:
+        raise InvalidParameterError(
+            f"S holds one value only in these rows, {table.sensitive[0]!r}: there is nothing to "
+            "leak. Pass rows with at least two sensitive values."
+        )
     if RATIO in notion.budget:
         bounds = {RATIO: _ratio(counts, notion, confidence)}
     elif {MIN_LIFT, MAX_LIFT} == set(notion.budget):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -103,7 +104,9 @@ def best_score_with_leakage_below(
     >>> search.fit(load_adult()[["relationship", "education"]]).best_params_
     {'epsilon': 0.5}
     """
-    return _LeakageBelow(cap, leakage, score)
+    if isinstance(cap, bool) or not isinstance(cap, Real) or not cap > 0:
+        raise InvalidParameterError(f"cap must be a number > 0, not {cap!r}.")
+    return _LeakageBelow(float(cap), leakage, score)
 
 
 # Classes and not closures, so that a search can be pickled and its repr says what the rule is.

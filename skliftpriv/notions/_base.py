@@ -157,7 +157,10 @@ def check_budget(name: str, value: float) -> float:
     """Return a budget as float, or say that it is not a positive finite number."""
     if not is_number(value):
         raise InvalidParameterError(f"{name} must be a number > 0, not {value!r}.")
-    number = float(value)
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.inf
     if not (number > 0 and math.isfinite(number)):
         raise InvalidParameterError(f"{name} must be a finite number > 0, not {value!r}.")
     return number

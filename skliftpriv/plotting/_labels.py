@@ -139,4 +139,4 @@ def infinity(value: float) -> str:
 
 def note_lines(text: str, inches: float) -> list[str]:
     """Break a note into lines that fit into a width, at the size in which notes are set."""
-    return textwrap.wrap(text, max(int(inches / 0.058), 30))
+    return textwrap.wrap(_escape(text), max(int(inches / 0.058), 30))

@@ -31,9 +31,17 @@ def good(folder):
     [
         (["sanitize", "none.csv", "-o", "o.csv", *WHICH], "none.csv: No such file"),
         (["sanitize", "in.csv", "-o", "o.csv", "--sensitive", "q", "--useful", "x"], "has no such"),
-        (["sanitize", "in.csv", "-o", "o.csv", "--sensitive", "s", "--useful", "q"], "s, x, z"),
+        (
+            ["sanitize", "in.csv", "-o", "o.csv", "--sensitive", "s", "--useful", "q"],
+            "'s', 'x', 'z'",
+        ),
         (["sanitize", "in.csv", "-o", "o.csv", "--sensitive", "s", "--useful", "s"], "itself"),
         ([*SANITIZE, "--useful", "x"], "twice"),
+        ([*SANITIZE, "--sensitive", "z"], "--sensitive is given twice"),
+        ([*SANITIZE, "--delimiter", ";"], "Is --delimiter right?"),
+        ([*SANITIZE, "--report", "-"], "needs the name of a file"),
+        ([*SANITIZE, "--epsilon", "0"], "--epsilon 0.0 must be a float in the range (0.0, inf)."),
+        ([*SANITIZE, "--confidence", "1"], "--confidence 1.0 must be a float in the range (0.0, 1"),
         (["sanitize", "in.csv", "-o", "in.csv", *WHICH], "in.csv is the input itself"),
         (["sanitize", "in.csv", "-o", "./in.csv", *WHICH], "is the input itself"),
         (["sanitize", "in.csv", "-o", "link.csv", *WHICH], "is the input itself"),

@@ -236,3 +236,12 @@ def test_a_closed_list_with_a_rare_value_is_not_warned_of():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         SubsetMergingSanitizer("s", "x", confidence=0.95).fit(frame)
+
+
+def test_weights_count_as_rows_in_the_guarantee():
+    frame = make_frame()
+    sanitizer = GRRSanitizer("s", "x", confidence=np.float32(0.95))
+    sanitizer.fit(frame, sample_weight=np.full(len(frame), 3))
+    assert sanitizer.guarantee_.n_rows == 3 * len(frame)
+    with pytest.raises(SkliftprivError, match="more than are counted exactly"):
+        sanitizer.fit(frame, sample_weight=np.full(len(frame), 1e300))

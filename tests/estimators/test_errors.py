@@ -291,3 +291,24 @@ def test_refit_forgets_the_names_of_the_old_fit():
     sanitizer.fit(FRAME.to_numpy())
     assert not hasattr(sanitizer, "feature_names_in_")
     assert list(sanitizer.get_feature_names_out()) == ["x1"]
+
+
+def test_sensitive_values_in_another_order_are_refused():
+    frame = make_frame()
+    shuffled = frame["s"].sample(frac=1, random_state=0)
+    with pytest.raises(InvalidParameterError, match="in another order"):
+        SubsetMergingSanitizer().fit(frame[["x"]], sensitive_features=shuffled)
+    # An index of its own says nothing, as everywhere in scikit-learn.
+    SubsetMergingSanitizer().fit(frame[["x"]], sensitive_features=frame["s"].to_numpy())
+
+
+def test_the_guarantee_says_that_counts_were_smoothed():
+    frame = make_frame()
+    smoothed = SubsetMergingSanitizer("s", "x", smoothing=10).fit(frame)
+    assert "10 more row(s) in every cell" in str(smoothed.guarantee_)
+    assert "more row" not in str(SubsetMergingSanitizer("s", "x").fit(frame).guarantee_)
+
+
+def test_an_epsilon_beyond_all_numbers_is_refused():
+    with pytest.raises(InvalidParameterError, match="finite"):
+        SubsetMergingSanitizer("s", "x", epsilon=10**400).fit(make_frame())

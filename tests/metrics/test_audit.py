@@ -375,3 +375,14 @@ def test_notions_of_averages_have_no_audit():
     sanitizer = SubsetMergingSanitizer("s", "x", notion="chi2").fit(FIT)
     with pytest.raises(UnsupportedNotionError, match="audit"):
         audit(sanitizer, FRESH)
+
+
+def test_what_cannot_be_audited_is_said():
+    frame = make_frame()
+    sanitizer = SubsetMergingSanitizer("s", "x").fit(frame)
+    with pytest.raises(InvalidParameterError, match="one value only"):
+        audit(sanitizer, frame[frame["s"] == frame["s"].iloc[0]])
+    with pytest.raises(InvalidParameterError, match=r"'s'|s\b"):
+        audit(sanitizer, frame[["x"]])
+    with pytest.raises(InvalidParameterError, match="such as LIP"):
+        audit_columns(frame["s"], frame["x"], 0.5)
