@@ -40,7 +40,7 @@ ESTIMATORS = [
     GRRSanitizer(**HARNESS),
     OUESanitizer(**HARNESS),
     ConditionalReporting(**HARNESS),
-    SRLIPSanitizer(**HARNESS, useful=1, gap=0.05),
+    SRLIPSanitizer(**HARNESS, useful=1, gap=0.5),
     SRLIPSanitizer(**HARNESS, useful=1, strategy="product"),
 ]
 

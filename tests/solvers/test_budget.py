@@ -52,7 +52,7 @@ def test_no_time_for_a_bound_means_upper_bound_one() -> None:
     assert solve(problem, method="columns", time_limit=1e-6).upper_bound == 1.0
 
 
-@pytest.mark.parametrize("after", [1, 20, 100])
+@pytest.mark.parametrize("after", [1, pytest.param(20, marks=pytest.mark.slow), 100])
 @pytest.mark.parametrize("where", ["search", "certify"])
 def test_keyboard_interrupt_returns_the_best_so_far(monkeypatch, after: int, where: str) -> None:
     calls = {"left": after}

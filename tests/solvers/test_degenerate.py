@@ -61,7 +61,9 @@ def test_sensitive_function_of_useful(method: str, n_s: int) -> None:
     assert solved(problem, method).nmi == pytest.approx(solved(problem, "vertices").nmi, abs=1e-6)
 
 
-@pytest.mark.parametrize("eps", [1e-9, 1e-6, 1e-3])
+@pytest.mark.parametrize(
+    "eps", [1e-6, *(pytest.param(eps, marks=pytest.mark.slow) for eps in (1e-9, 1e-3))]
+)
 @pytest.mark.parametrize("notion", [alip_problem, ldp_problem])
 def test_tiny_budget(eps: float, notion) -> None:
     # At budget zero the posteriors lie in {L v = 1}; the optimum is continuous in eps.
