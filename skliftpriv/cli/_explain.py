@@ -18,7 +18,14 @@ from ._advice import advise, recommended
 from ._console import Console
 from ._counting import add_input, count_rows, opened
 from ._errors import one_line
-from ._mechanisms import MECHANISMS, add_mechanism_options, has_option, make_sanitizer, one_or_two
+from ._mechanisms import (
+    MECHANISMS,
+    add_epsilon,
+    add_mechanism_options,
+    has_option,
+    make_sanitizer,
+    one_or_two,
+)
 
 __all__ = ["Trial", "add_explain", "run_explain"]
 
@@ -55,14 +62,7 @@ class Trial:
 def add_explain(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
     add_input(parser)
-    parser.add_argument(
-        "--epsilon",
-        type=float,
-        nargs="+",
-        default=[1.0],
-        metavar="E",
-        help="budget in nats: one number, or two: lower upper; default 1",
-    )
+    add_epsilon(parser)
     add_mechanism_options(parser, release=False)
 
 

@@ -20,7 +20,14 @@ from ..estimators import (
 )
 from ._errors import CommandError
 
-__all__ = ["MECHANISMS", "add_mechanism_options", "has_option", "make_sanitizer", "one_or_two"]
+__all__ = [
+    "MECHANISMS",
+    "add_epsilon",
+    "add_mechanism_options",
+    "has_option",
+    "make_sanitizer",
+    "one_or_two",
+]
 
 MECHANISMS: dict[str, type[LiftSanitizer]] = {
     "watchdog": WatchdogSanitizer,
@@ -92,6 +99,18 @@ def add_mechanism_options(parser: argparse.ArgumentParser, *, release: bool) -> 
     for option in _BUDGET + _BUILD + (_RELEASE if release else ()):
         how = option.how if "choices" in option.how else {"metavar": "X", **option.how}
         group.add_argument(*option.flags, dest=option.parameter, **how)
+
+
+def add_epsilon(parser: argparse.ArgumentParser) -> None:
+    """Add the option of the budget, for commands that have a usual one."""
+    parser.add_argument(
+        "--epsilon",
+        type=float,
+        nargs="+",
+        default=[1.0],
+        metavar="E",
+        help="budget in nats: one number, or two: lower upper; default 1",
+    )
 
 
 def one_or_two(values: list[float]) -> float | tuple[float, float]:

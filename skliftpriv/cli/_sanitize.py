@@ -13,7 +13,13 @@ from ..html import report_page
 from ._console import Console
 from ._counting import add_input, count_rows, layout_of, opened, source_format
 from ._errors import CommandError
-from ._mechanisms import MECHANISMS, add_mechanism_options, make_sanitizer, one_or_two
+from ._mechanisms import (
+    MECHANISMS,
+    add_epsilon,
+    add_mechanism_options,
+    make_sanitizer,
+    one_or_two,
+)
 from ._outputs import OutputFiles
 from ._sources import STREAM, Source
 from ._writers import Writer, open_writer
@@ -28,14 +34,7 @@ def add_sanitize(parser: argparse.ArgumentParser) -> None:
         "-o", "--out", required=True, metavar="OUT", help="file to write; - writes CSV to a pipe"
     )
     parser.add_argument("--mechanism", choices=list(MECHANISMS), default="subset-merging")
-    parser.add_argument(
-        "--epsilon",
-        type=float,
-        nargs="+",
-        default=[1.0],
-        metavar="E",
-        help="budget in nats: one number, or two: lower upper; default 1",
-    )
+    add_epsilon(parser)
     add_mechanism_options(parser, release=True)
     group = parser.add_argument_group("release")
     group.add_argument(
