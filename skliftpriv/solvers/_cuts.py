@@ -23,6 +23,8 @@ _MOST_ROWS = 150
 """More rows than this make every linear program slow: the longest unused half is dropped."""
 _MOST_ROUNDS = 500
 """Far more rounds of cuts than a linear program was ever seen to need."""
+_HALVINGS = 10
+"""How closely the first posteriors approach the boundary."""
 _BOUND_SECONDS = 5.0
 """Without a time limit the bound is sharpened for this long after the search."""
 
@@ -115,6 +117,7 @@ def solve_cuts(
     cuts = CutProblem(problem)
     pool = ColumnPool(cuts, run)
     try:
+        pool.add(_rays(cuts), always=True)
         lp = CutPolytope(cuts)
         pool.add(_favourites(lp, cuts.p, run), always=True)
         search(pool, lp, run, np.random.default_rng(random_state))
@@ -122,6 +125,27 @@ def solve_cuts(
     except KeyboardInterrupt:
         run.interrupted = True
     return pool.best()
+
+
+def _rays(problem: CutProblem) -> FloatArray:
+    """For each symbol, about the allowed posterior closest to it on the way from p.
+
+    They need no linear program and average to p, so that there is a mechanism from the start.
+    """
+    p = problem.p
+    found = []
+    for corner in np.eye(p.size):
+        inside, outside = 0.0, 1.0
+        if not len(problem.broken_rows(corner)):
+            inside = 1.0
+        for _ in range(_HALVINGS if inside == 0.0 else 0):
+            middle = 0.5 * (inside + outside)
+            if len(problem.broken_rows(p + middle * (corner - p))):
+                outside = middle
+            else:
+                inside = middle
+        found.append(p + inside * (corner - p))
+    return np.array(found)
 
 
 def _favourites(lp: CutPolytope, p: FloatArray, run: Run) -> FloatArray:
