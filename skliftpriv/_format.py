@@ -34,9 +34,17 @@ def number(value: float) -> str:
     return f"{value:.2e}"
 
 
-def share(value: float) -> str:
-    """Write a share in percent; nothing but 0 and 1 themselves is called 0% and 100%."""
-    if min(value, 1 - value) < 1e-9 or 0.01 <= value <= 0.99:
+def share(value: float, *, fine: bool = False) -> str:
+    """Write a share in percent; nothing but 0 and 1 themselves is called 0% and 100%.
+
+    Parameters
+    ----------
+    value : float
+        A share from 0 to 1, up to rounding.
+    fine : bool, default=False
+        Whether shares below a tenth get a decimal, as where small ones are compared.
+    """
+    if min(value, 1 - value) < _NOISE or (0.0995 if fine else 0.01) <= value <= 0.99:
         return f"{value:.0%}"
     if value < 0.001:
         return "<0.1%"

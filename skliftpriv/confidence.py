@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import compress
 from numbers import Real
@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.linalg import block_diag
 from scipy.sparse import csc_array
 from scipy.special import betainccinv, betaincinv
 
@@ -131,23 +132,11 @@ class ConfidenceSet:
         -------
         ConfidenceSet
         """
-        table = as_nonnegative(counts, "The table of counts", ndim=2)
+        table = _whole_counts(counts)
         if not (isinstance(confidence, Real) and 0 < confidence < 1):
             raise InvalidParameterError(
                 f"confidence must lie between 0 and 1, such as 0.95, not {confidence!r}."
             )
-        if not np.array_equal(table, np.rint(table)):
-            raise InvalidDistributionError(
-                "A confidence set needs the number of rows in each cell, and the table holds "
-                "numbers that are not whole, such as sums of sample weights. Fit without weights, "
-                "or use confidence=None."
-            )
-        if table.sum() > _MOST_ROWS:
-            raise InvalidDistributionError(
-                f"The table of counts holds {table.sum():.3g} rows: more than are counted exactly."
-            )
-        if not table.any():
-            raise InvalidDistributionError("The table of counts holds no rows: all cells are 0.")
         s_labels = as_labels(sensitive_labels, table.shape[0], "sensitive_labels")
         x_labels = as_labels(useful_labels, table.shape[1], "useful_labels")
         s_seen, x_seen = np.asarray(table.any(axis=1)), np.asarray(table.any(axis=0))
@@ -214,17 +203,13 @@ class ConfidenceSet:
 
     def given_both(self) -> ConfidenceSet:
         """Return the set for mechanisms whose input is the pair (s, x): a box per pair."""
-        n_s, n_x = self.shape
-
-        def spread(values: FloatArray) -> FloatArray:
-            blocks = np.zeros((n_s, n_s, n_x))
-            blocks[np.arange(n_s), np.arange(n_s)] = values
-            return blocks.reshape(n_s, n_s * n_x)
-
         pairs = tuple((s, x) for s in self.sensitive_labels for x in self.useful_labels)
-        box = Box(spread(self.conditional.low), spread(self.conditional.high))
-        return ConfidenceSet(
-            spread(self.counts), self.confidence, self.sensitive_labels, pairs, box, self.prior
+        low, high = (block_diag(*bound) for bound in self.conditional[:2])
+        return replace(
+            self,
+            counts=block_diag(*self.counts),
+            useful_labels=pairs,
+            conditional=Box(low, high),
         )
 
     def output_range(self, matrix: Any) -> tuple[FloatArray, FloatArray]:
@@ -341,6 +326,24 @@ class ConfidenceSet:
             f"{type(self).__name__}({self.shape[0]} sensitive x {self.shape[1]} useful symbols, "
             f"{self.n_rows} rows, confidence {self.confidence:g})"
         )
+
+
+def _whole_counts(counts: ArrayLike) -> FloatArray:
+    """Return a table of counts, or say why it holds no numbers of rows."""
+    table = as_nonnegative(counts, "The table of counts", ndim=2)
+    if not np.array_equal(table, np.rint(table)):
+        raise InvalidDistributionError(
+            "A confidence set needs the number of rows in each cell, and the table holds "
+            "numbers that are not whole, such as sums of sample weights. Fit without weights, "
+            "or use confidence=None."
+        )
+    if table.sum() > _MOST_ROWS:
+        raise InvalidDistributionError(
+            f"The table of counts holds {table.sum():.3g} rows: more than are counted exactly."
+        )
+    if not table.any():
+        raise InvalidDistributionError("The table of counts holds no rows: all cells are 0.")
+    return table
 
 
 def _number_of_intervals(n_s: int, n_x: int) -> int:

@@ -140,6 +140,11 @@ class PrivacyReport:
             return float(getattr(self.after, name))
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
+    @property
+    def levels_promised(self) -> dict[str, float]:
+        """The levels that the promise is about: worst ones of a confidence set, if there is one."""
+        return self.levels_after if self.levels_worst is None else self.levels_worst
+
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *TITLES]
 

@@ -3,30 +3,44 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from dataclasses import dataclass
+from typing import Any
 
 from .._format import share
 
-__all__ = ["advise", "recommended"]
+__all__ = ["Trial", "advise", "recommended"]
 
 #: A readable release is worth this share of X.
 _WORTH = 0.02
 _LITTLE = 0.05
 
 
-class Tried(Protocol):
-    """What is known of a mechanism that was tried."""
+@dataclass(frozen=True)
+class Trial:
+    """What one mechanism would do.
 
-    @property
-    def mechanism(self) -> str:
-        """Name on the command line."""
+    Attributes
+    ----------
+    mechanism : str
+        Its name on the command line.
+    nmi : float
+        Share of X that it keeps; NaN if it cannot be built.
+    gap : float
+        Distance to its optimum at most, NaN if it does not know.
+    seconds : float
+        Time to build it.
+    problem : str
+        Why it cannot be built, or nothing.
+    """
 
-    @property
-    def nmi(self) -> float:
-        """Share of X that it keeps, NaN if it cannot be built."""
+    mechanism: str
+    nmi: float
+    gap: float
+    seconds: float
+    problem: str = ""
 
 
-def recommended(trials: Sequence[Tried]) -> str | None:
+def recommended(trials: Sequence[Trial]) -> str | None:
     """Return the mechanism to use, None if none can be built.
 
     The one that keeps most, unless subset merging keeps about as much: what it releases are
@@ -40,14 +54,14 @@ def recommended(trials: Sequence[Tried]) -> str | None:
     return "subset-merging" if kept[best] - simple <= _WORTH else best
 
 
-def _kept(trials: Sequence[Tried]) -> dict[str, float]:
+def _kept(trials: Sequence[Trial]) -> dict[str, float]:
     """Return what the mechanisms keep that were built and are for any use of any release."""
     special = ("oue", "conditional", "srlip")
     return {t.mechanism: t.nmi for t in trials if t.nmi == t.nmi and t.mechanism not in special}
 
 
 def advise(
-    trials: Sequence[Tried], facts: Mapping[str, Any], several: bool, careful: Tried | None
+    trials: Sequence[Trial], facts: Mapping[str, Any], several: bool, careful: Trial | None
 ) -> list[str]:
     """Recommend a mechanism, with the reasons and what else to think of.
 

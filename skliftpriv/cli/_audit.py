@@ -12,6 +12,7 @@ from ..channel import symbol_text
 from ..estimators._parameters import NOTIONS, make_notion
 from ..exceptions import UnsupportedNotionError
 from ..frames import ContingencyTable
+from ..measures import log_lift
 from ..metrics._audit import audit_counts
 from ..notions import Notion
 from ..report import side_title, worst_levels
@@ -73,9 +74,10 @@ def run_audit(args: argparse.Namespace, console: Console) -> int:
     failed = _failed(bounds, args.fail_on)
     worst = _worst(counts)
     verdict = f"ABOVE the budget ({_FAIL_ON[args.fail_on]})" if failed else "within the budget"
+    sure = f", confidence {args.confidence:g}" if "verdict" in bounds.columns else ""
     lines = [
         f"{', '.join(args.useful)} about {args.sensitive}: {verdict}.",
-        f"{notion}, {counts.n_rows:,} rows, confidence {args.confidence:g}; levels in nats.",
+        f"{notion}, {counts.n_rows:,} rows{sure}; levels in nats.",
         *text_table(_cells(bounds)),
         *(f"Largest: {line}" for line in worst["text"]),
     ]
@@ -101,8 +103,6 @@ def _check(args: argparse.Namespace) -> None:
 
 def _bounds(counts: ContingencyTable, notion: Notion, confidence: float) -> pd.DataFrame:
     """Return a row per bound of the notion, with an interval where there is one."""
-    if len(counts.sensitive) < 2:
-        raise CommandError("The sensitive column holds one value only: there is nothing to leak.")
     joint = counts.joint()
     levels = worst_levels(notion, joint.lift, joint.p_s)
     frame = pd.DataFrame({"budget": notion.budget, "level": levels}).rename_axis("bound")
@@ -124,8 +124,7 @@ def _failed(bounds: pd.DataFrame, fail_on: str) -> bool:
 def _worst(counts: ContingencyTable) -> pd.DataFrame:
     """Return the pairs of values that leak most, each with a sentence."""
     joint = counts.joint()
-    with np.errstate(divide="ignore"):
-        logs = np.log(joint.lift)
+    logs = log_lift(joint.matrix)
     expected = counts.n_rows * np.outer(joint.p_s, joint.p_x)
     # Of pairs that never occur, those come first that should have occurred most often.
     order = np.lexsort((-expected.ravel(), -np.abs(logs).ravel()))[:_WORST_SHOWN]

@@ -127,6 +127,10 @@ def count_rows(
         counts = counted if counts is None else counts + counted
     if counts is None or not counts.n_rows:
         raise CommandError(f"{source.name} has no rows below its header.")
+    if len(counts.sensitive) < 2:
+        raise CommandError(
+            f"The sensitive column {args.sensitive} holds one value only: there is nothing to leak."
+        )
     return CountedRows(counts, layout_of(source, args, keep_others=keep_others))
 
 

@@ -74,6 +74,7 @@ class CheckedLines(io.RawIOBase):
         """Return True: this is for reading only."""
         return True
 
+    # The stubs ask for any writable buffer; io.BufferedReader, the only caller, has memoryviews.
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
         """Fill a buffer with what comes next."""
         if not self._left:

@@ -60,14 +60,8 @@ def run_curve(args: argparse.Namespace, console: Console) -> int:
         table = files.place(args.out) if args.out else None
         picture = files.place(args.picture) if args.picture else None
         counted = count_rows(source, args, console)
-        parts = []
-        names = list(dict.fromkeys(args.mechanism))
-        for done, name in enumerate(names):
-            console.progress.show("building", done / len(names))
-            sanitizer = make_sanitizer(name, args, strict=False)
-            parts.append(tradeoff_curve({name: sanitizer}, counted, args.epsilons))
-        console.progress.show("building", 1.0)
-        curve = pd.concat(parts, ignore_index=True)
+        sanitizers = {name: make_sanitizer(name, args, strict=False) for name in args.mechanism}
+        curve = tradeoff_curve(sanitizers, counted, args.epsilons, verbose=console.progress.shown)
         if table is not None:
             curve.to_csv(table, index=False, lineterminator="\n")
         if picture is not None:

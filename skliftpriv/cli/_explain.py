@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from math import nan
 from time import perf_counter
-
-import numpy as np
+from typing import Any
 
 from .._format import number, share, text_table
 from ..channel import symbol_text
 from ..distribution import JointDistribution
 from ..estimators import CountedRows
 from ..exceptions import SkliftprivError
-from ._advice import advise, recommended
+from ..measures import log_lift
+from ._advice import Trial, advise, recommended
 from ._console import Console
 from ._counting import add_input, count_rows, opened
 from ._errors import one_line
@@ -27,36 +27,11 @@ from ._mechanisms import (
     one_or_two,
 )
 
-__all__ = ["Trial", "add_explain", "run_explain"]
+__all__ = ["add_explain", "run_explain"]
 
 #: Values with fewer rows than this say little about their lift.
 _RARE = 20
 _TIME_LIMIT = 5.0
-
-
-@dataclass(frozen=True)
-class Trial:
-    """What one mechanism would do.
-
-    Attributes
-    ----------
-    mechanism : str
-        Its name on the command line.
-    nmi : float
-        Share of X that it keeps; NaN if it cannot be built.
-    gap : float
-        Distance to its optimum at most, NaN if it does not know.
-    seconds : float
-        Time to build it.
-    problem : str
-        Why it cannot be built, or nothing.
-    """
-
-    mechanism: str
-    nmi: float
-    gap: float
-    seconds: float
-    problem: str = ""
 
 
 def add_explain(parser: argparse.ArgumentParser) -> None:
@@ -96,11 +71,10 @@ def run_explain(args: argparse.Namespace, console: Console) -> int:
     return 0
 
 
-def _describe(joint: JointDistribution) -> dict[str, object]:
+def _describe(joint: JointDistribution) -> dict[str, Any]:
     rows = joint.masses.sum(axis=0)
     rare = [label for label, n in zip(joint.useful_labels, rows, strict=True) if n < _RARE]
-    with np.errstate(divide="ignore"):
-        logs = np.log(joint.lift)
+    logs = log_lift(joint.matrix)
     return {
         "rows": int(joint.n_rows or 0),
         "sensitive_values": joint.shape[0],
@@ -113,8 +87,8 @@ def _describe(joint: JointDistribution) -> dict[str, object]:
     }
 
 
-def _describe_in_words(facts: dict[str, object], args: argparse.Namespace) -> list[str]:
-    rare: list[str] = facts["rare_values"]  # type: ignore[assignment]
+def _describe_in_words(facts: dict[str, Any], args: argparse.Namespace) -> list[str]:
+    rare = facts["rare_values"]
     shown = ", ".join(rare[:5]) + (", ..." if len(rare) > 5 else "")
     lines = [
         f"{facts['rows']:,} rows. {args.sensitive} has {facts['sensitive_values']} values, "

@@ -99,7 +99,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         with one_line_warnings(PROGRAM), _terminated_like_interrupted():
             return _run(args)
     except KeyboardInterrupt:
-        _fail("interrupted; nothing was written.")
+        _fail("interrupted; no file was written.")
         return INTERRUPTED
     except BrokenPipeError:
         # Whoever read the output has gone; nothing is left to be flushed at the end.

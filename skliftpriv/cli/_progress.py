@@ -21,7 +21,7 @@ class Progress:
     """
 
     def __init__(self, shown: bool) -> None:
-        self._shown = shown
+        self.shown = shown
         self._last = 0.0
         self._open = False
 
@@ -35,7 +35,7 @@ class Progress:
         done : float
             Share from 0 to 1.
         """
-        if not self._shown or (done < 1 and perf_counter() - self._last < _PAUSE):
+        if not self.shown or (done < 1 and perf_counter() - self._last < _PAUSE):
             return
         self._last = perf_counter()
         full = int(_WIDTH * min(done, 1.0))

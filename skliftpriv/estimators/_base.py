@@ -185,6 +185,7 @@ class LiftSanitizer(TransformerMixin, BaseEstimator, ABC):
         """Count the pairs of S and X in a table."""
         s_columns = self._sensitive_columns(table, layout, sensitive_features)
         weight = checked_weight(sample_weight, table.n_rows)
+        _check_order(table, sample_weight, "sample_weight")
         return ContingencyTable.count(s_columns, layout.useful_columns(table), weight)
 
     @checked
@@ -223,11 +224,7 @@ class LiftSanitizer(TransformerMixin, BaseEstimator, ABC):
         if given is None:
             return [layout.sensitive_column(table)]
         columns = as_columns(given, "sensitive_features")
-        if table.reordered(given):
-            raise InvalidParameterError(
-                "sensitive_features has the index of X in another order, and rows are matched by "
-                "position: pass sensitive_features.loc[X.index]."
-            )
+        _check_order(table, given, "sensitive_features")
         if len(columns[0]) != table.n_rows:
             raise InvalidParameterError(
                 f"sensitive_features has {len(columns[0])} rows, but X has {table.n_rows}."
@@ -246,7 +243,7 @@ class LiftSanitizer(TransformerMixin, BaseEstimator, ABC):
         guarantee = Guarantee(
             notion=str(result.notion),
             budget=dict(result.notion.budget),
-            achieved=dict(report.levels_worst or report.levels_after),
+            achieved=dict(report.levels_promised),
             holds=report.satisfied,
             confidence=getattr(self, "confidence", None),  # not all mechanisms have it
             smoothing=self.smoothing,
@@ -359,3 +356,12 @@ class LiftSanitizer(TransformerMixin, BaseEstimator, ABC):
         tags.input_tags.allow_nan = True
         tags.transformer_tags.preserves_dtype = []
         return tags
+
+
+def _check_order(table: Table, given: Any, name: str) -> None:
+    """Refuse values that have the index of the table, but are not in its order."""
+    if table.reordered(given):
+        raise InvalidParameterError(
+            f"{name} has the index of X in another order, and rows are matched by position: pass "
+            f"{name}.loc[X.index]."
+        )

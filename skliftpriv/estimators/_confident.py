@@ -98,7 +98,6 @@ class ConfidentSanitizer(LiftSanitizer):
         )
 
     def _warn_of_few_rows(self, result: Any, counts: ContingencyTable) -> None:
-
         def build(over: ConfidenceSet | None) -> Any:
             return self._build(result.joint, result.notion, over=over)
 

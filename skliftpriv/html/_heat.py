@@ -29,9 +29,7 @@ def lift_figure(release: ReleaseData) -> str:
     release : ReleaseData
         What is released.
     """
-    with np.errstate(divide="ignore"):
-        before = np.log(release.joint.lift)
-    after = release.log_lift
+    before, after = release.log_lift_before, release.log_lift
     both = np.abs(np.concatenate([before.ravel(), after.ravel()]))
     scale = max(both[np.isfinite(both)].max(initial=0.0), 0.01)
     sensitive = pick(release.joint.p_s, _MOST_COLUMNS)

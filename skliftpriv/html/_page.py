@@ -5,11 +5,8 @@ from __future__ import annotations
 from html import escape
 from pathlib import Path
 
-from sklearn.utils.validation import check_is_fitted
-
 from .._format import html_table, number, share
 from ..estimators import LiftSanitizer
-from ..exceptions import InvalidParameterError
 from ..plotting import ReleaseData
 from ..report import side_title
 from ._flow import flow_figure
@@ -49,12 +46,6 @@ def report_page(sanitizer: LiftSanitizer, *, title: str | None = None) -> str:
     >>> page[:15], "http" in page
     ('<!doctype html>', False)
     """
-    if not isinstance(sanitizer, LiftSanitizer):
-        raise InvalidParameterError(
-            f"{type(sanitizer).__name__} is no sanitiser of skliftpriv; for a pipeline pass its "
-            "step, such as pipeline[0]."
-        )
-    check_is_fitted(sanitizer)
     release = ReleaseData.of_estimator(sanitizer)
     useful, sensitive = release.useful_name, release.sensitive_name
     title = title or f"{useful} released, {sensitive} protected"
@@ -93,11 +84,8 @@ def write_report(sanitizer: LiftSanitizer, path: str | Path, *, title: str | Non
 
 def _head(sanitizer: LiftSanitizer, title: str) -> str:
     good = sanitizer.guarantee_.holds
-    badge = (
-        '<span class="badge">✓ Budget met</span>'
-        if good
-        else ('<span class="badge bad">✗ Budget missed</span>')
-    )
+    kind, verdict = ("badge", "✓ Budget met") if good else ("badge bad", "✗ Budget missed")
+    badge = f'<span class="{kind}">{verdict}</span>'
     return f"<h1>{escape(title)}</h1><p>{badge} {escape(sanitizer.guarantee_._claim())}</p>"
 
 

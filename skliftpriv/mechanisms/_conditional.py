@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.linalg import block_diag
 
 from .._arrays import FloatArray
 from ..certificate import release
@@ -88,7 +89,8 @@ def conditional_reporting(
     if alpha == 0 and over is not None:
         noise = _least_noise(joint, notion, over, others)
     channel = _conditional_channel(joint, others, alpha, noise)
-    pairs = _masses_of_pairs(joint)
+    # Joint masses of S and the pair (S, X): each pair belongs to one row.
+    pairs = block_diag(*joint.masses)
     both = None if over is None else over.given_both()
     certified = release(pairs, channel, notion, over=both)
     report = privacy_report(
@@ -141,14 +143,6 @@ def _conditional_channel(
     matrix = (np.eye(n_x)[None, :, :] + drawn[:, None, :]) / (1 + drawn.sum(axis=1))[:, None, None]
     pairs = [(s, x) for s in joint.sensitive_labels for x in joint.useful_labels]
     return Channel(matrix.reshape(n_s * n_x, n_x), pairs, joint.useful_labels)
-
-
-def _masses_of_pairs(joint: JointDistribution) -> FloatArray:
-    """Joint masses of S and the pair (S, X): each pair belongs to one row."""
-    n_s, n_x = joint.shape
-    masses = np.zeros((n_s, n_s, n_x))
-    masses[np.arange(n_s), np.arange(n_s)] = joint.masses
-    return masses.reshape(n_s, n_s * n_x)
 
 
 def _marginal(joint: JointDistribution, conditional: Channel) -> Channel:

@@ -147,9 +147,8 @@ def posterior_problem(
     """
     members = np.arange(joint.shape[1]) if group is None else group
     p_x = joint.p_x[members]
-    rows = notion.rows(joint.lift)[:, members]
     if over is None:
-        return PosteriorProblem(p_x / p_x.sum(), rows)
+        return PosteriorProblem(p_x / p_x.sum(), notion.rows(joint.lift)[:, members])
 
     def separate(v: FloatArray) -> FloatArray:
         q = np.zeros(joint.shape[1])

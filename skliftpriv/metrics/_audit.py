@@ -15,7 +15,7 @@ from .. import measures
 from .._arrays import FloatArray, Label
 from .._format import html_card, html_table, number, text_table
 from ..confidence import clopper_pearson
-from ..estimators import ConditionalReporting, LiftSanitizer
+from ..estimators import ConditionalReporting, LiftSanitizer, OUESanitizer
 from ..exceptions import InvalidParameterError, UnsupportedNotionError
 from ..frames import ContingencyTable, Table, as_columns
 from ..notions import Notion
@@ -183,7 +183,7 @@ def audit(
     # Other columns are not what is promised, and numbers tell outputs apart in arrays too.
     alone = copy(estimator)
     alone.remainder = "drop"
-    alone.output = "code" if alone.output != "bits" else "bits"
+    alone.output = "bits" if isinstance(alone, OUESanitizer) else "code"
     given = {} if sensitive_features is None else {"sensitive_features": sensitive_features}
     seen_s = isinstance(alone, ConditionalReporting)
     released = alone.transform(X, **given) if seen_s else alone.transform(X)

@@ -111,7 +111,7 @@ def _row(name: str, sanitizer: LiftSanitizer, counts: Any, layout: Any) -> dict[
     result = sanitizer._result_for(counts, layout)
     seconds = perf_counter() - start
     report = result.report
-    budget, levels = result.notion.budget, report.levels_worst or report.levels_after
+    budget, levels = result.notion.budget, report.levels_promised
     return {
         "mechanism": name,
         "epsilon": sanitizer.epsilon,

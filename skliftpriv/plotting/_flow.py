@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from sklearn.isotonic import isotonic_regression
 
 from .._arrays import FloatArray
 from ._matplotlib import Axes, load
@@ -165,11 +166,5 @@ def spread(wanted: FloatArray, sizes: FloatArray, low: float, high: float) -> Fl
     """
     # With the sizes before it taken off, no place may lie below the one before: an isotonic fit.
     offsets = np.cumsum(sizes) - sizes / 2
-    blocks: list[list[float]] = []
-    for value in wanted - offsets:
-        blocks.append([float(value), 1.0])
-        while len(blocks) > 1 and blocks[-2][0] > blocks[-1][0]:
-            (mean, n), (other, m) = blocks[-2:]
-            blocks[-2:] = [[(mean * n + other * m) / (n + m), n + m]]
-    fitted = np.repeat([mean for mean, _ in blocks], [int(n) for _, n in blocks])
+    fitted = isotonic_regression(wanted - offsets)
     return np.asarray(np.clip(fitted, low, max(high - sizes.sum(), low)) + offsets)

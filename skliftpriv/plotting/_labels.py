@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from .._arrays import Label
+from .._format import share as _share
 from ..channel import distinct, symbol_text
 
 __all__ = ["infinity", "note_lines", "number", "share", "short_labels", "shorten", "signed"]
@@ -109,13 +110,8 @@ def _escape(text: str) -> str:
 
 
 def share(p: float) -> str:
-    """Write a probability as a percentage that is 0% or 100% only if it is exactly that."""
-    percent = 100 * p
-    if 0 < percent < 0.1:
-        return "<0.1%"
-    if 99.9 < percent < 100:
-        return ">99.9%"
-    return f"{percent:.0f}%" if percent >= 9.95 or percent == 0 else f"{percent:.1f}%"
+    """Write a probability as a percentage, with a decimal where it is small."""
+    return _share(float(p), fine=True)
 
 
 def number(value: float, digits: int = 2) -> str:

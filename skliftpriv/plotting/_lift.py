@@ -85,8 +85,7 @@ class LiftDisplay(ReleaseDisplay):
 
     def __init__(self, release: ReleaseData) -> None:
         super().__init__(release)
-        with np.errstate(divide="ignore"):
-            self.log_lift_before: FloatArray = np.log(release.joint.lift)
+        self.log_lift_before = release.log_lift_before
         self.log_lift_after = release.log_lift
         self.outside_before = release.outside(self.log_lift_before)
         self.outside_after = release.outside(self.log_lift_after)

@@ -25,6 +25,7 @@ __all__ = ["ReleaseData"]
 # A log-lift that was certified in whole numbers may lie this far beyond its budget as a double.
 _ROUNDING = 1e-9
 
+# Short names of sides, for titles; a notion of somebody else's has its own.
 _SIDES = {
     "ldp": "level",
     "l1_lift": "lift",
@@ -188,6 +189,11 @@ class ReleaseData:
         return np.asarray(self.p_sy.sum(axis=0))
 
     @cached_property
+    def log_lift_before(self) -> FloatArray:
+        """Log-lift of every cell of X itself, shape (n_sensitive, n_useful)."""
+        return log_lift(self.joint.matrix)
+
+    @cached_property
     def log_lift(self) -> FloatArray:
         """Log-lift of every cell after the release, shape (n_sensitive, n_outputs)."""
         return log_lift(self.p_sy, p_s=self.joint.p_s)
@@ -222,7 +228,9 @@ class ReleaseData:
             return ""
         levels = ""
         if self.band is None:
-            levels = ", ".join(f"{_SIDES[side]} {number(v)}" for side, v in self.levels.items())
+            levels = ", ".join(
+                f"{_SIDES.get(side, side)} {number(v)}" for side, v in self.levels.items()
+            )
         return f"{self.notion} {'met' if self.satisfied else 'MISSED'}" + (
             f": {levels}" if levels else ""
         )

@@ -132,20 +132,22 @@ def _rays(problem: CutProblem) -> FloatArray:
 
     They need no linear program and average to p, so that there is a mechanism from the start.
     """
-    p = problem.p
-    found = []
-    for corner in np.eye(p.size):
-        inside, outside = 0.0, 1.0
-        if not len(problem.broken_rows(corner)):
-            inside = 1.0
-        for _ in range(_HALVINGS if inside == 0.0 else 0):
-            middle = 0.5 * (inside + outside)
-            if len(problem.broken_rows(p + middle * (corner - p))):
-                outside = middle
-            else:
-                inside = middle
-        found.append(p + inside * (corner - p))
-    return np.array(found)
+    corners = np.eye(problem.p.size)
+    return np.array([_towards(problem, corner) for corner in corners])
+
+
+def _towards(problem: CutProblem, corner: FloatArray) -> FloatArray:
+    """Halve the way from p to a corner until the boundary is found closely enough."""
+    if not len(problem.broken_rows(corner)):
+        return corner
+    inside, outside = problem.p, corner
+    for _ in range(_HALVINGS):
+        middle = 0.5 * (inside + outside)
+        if len(problem.broken_rows(middle)):
+            outside = middle
+        else:
+            inside = middle
+    return inside
 
 
 def _favourites(lp: CutPolytope, p: FloatArray, run: Run) -> FloatArray:

@@ -102,6 +102,7 @@ def good(folder):
         (["sanitize", "in.csv", *WHICH], "required: -o"),
         (["audit", "in.csv", *WHICH], "--epsilon"),
         (["audit", "in.csv", "--sensitive", "z", "--useful", "x", "--epsilon", "1"], "one value"),
+        (["explain", "in.csv", "--sensitive", "z", "--useful", "x"], "one value"),
         (["audit", "in.csv", *WHICH, "--epsilon", "1", "--confidence", "95"], "--confidence"),
         (
             ["audit", "in.csv", *WHICH, "--epsilon", "1", "--notion", "l1", "--fail-on", "doubt"],

@@ -298,6 +298,9 @@ def test_sensitive_values_in_another_order_are_refused():
     shuffled = frame["s"].sample(frac=1, random_state=0)
     with pytest.raises(InvalidParameterError, match="in another order"):
         SubsetMergingSanitizer().fit(frame[["x"]], sensitive_features=shuffled)
+    weight = pd.Series(1.0, index=shuffled.index)
+    with pytest.raises(InvalidParameterError, match="sample_weight has the index of X in another"):
+        SubsetMergingSanitizer("s", "x").fit(frame, sample_weight=weight)
     # An index of its own says nothing, as everywhere in scikit-learn.
     SubsetMergingSanitizer().fit(frame[["x"]], sensitive_features=frame["s"].to_numpy())
 

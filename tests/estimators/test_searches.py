@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 from sklearn import config_context
 from sklearn.base import clone
-from sklearn.experimental import enable_halving_search_cv  # noqa: F401
+from sklearn.experimental import enable_halving_search_cv  # noqa: F401  # switches it on
 from sklearn.model_selection import (
     GridSearchCV,
     HalvingGridSearchCV,

@@ -20,6 +20,7 @@ from skliftpriv import (
     JointDistribution,
     L1Lift,
     ORRSanitizer,
+    OUESanitizer,
     SRLIPSanitizer,
     SubsetMergingSanitizer,
     mechanisms,
@@ -386,3 +387,9 @@ def test_what_cannot_be_audited_is_said():
         audit(sanitizer, frame[["x"]])
     with pytest.raises(InvalidParameterError, match="such as LIP"):
         audit_columns(frame["s"], frame["x"], 0.5)
+
+
+def test_bits_are_audited_whatever_unary_encoding_writes():
+    fitted = OUESanitizer("s", "x", output="label", random_state=0).fit(FIT)
+    same = OUESanitizer("s", "x", output="bits", random_state=0).fit(FIT)
+    assert audit(fitted, FRESH).to_dict() == audit(same, FRESH).to_dict()

@@ -88,7 +88,17 @@ def test_dollars_are_no_mathematics():
 
 @pytest.mark.parametrize(
     ("p", "text"),
-    [(0, "0%"), (1e-9, "<0.1%"), (0.005, "0.5%"), (0.25, "25%"), (1 - 1e-9, ">99.9%"), (1, "100%")],
+    [
+        (0, "0%"),
+        (1e-9, "<0.1%"),
+        (0.005, "0.5%"),
+        (0.25, "25%"),
+        (1 - 1e-9, ">99.9%"),
+        (1, "100%"),
+        (0.049, "4.9%"),
+        (0.996, "99.6%"),
+        (1 - 1e-15, "100%"),
+    ],
 )
 def test_shares_are_none_or_all_only_if_exactly_so(p, text):
     assert share(p) == text
