@@ -15,6 +15,7 @@ from .estimators import (
     WatchdogSanitizer,
     joint_leakage,
 )
+from .frames import shuffle_rows
 from .metrics import audit
 from .notions import ALIP, LDP, LIP, AlphaLift, Chi2Lift, L1Lift
 
@@ -46,4 +47,5 @@ __all__ = [
     "mechanisms",
     "metrics",
     "model_selection",
+    "shuffle_rows",
 ]

@@ -8,6 +8,7 @@ __all__ = [
     "InvalidDistributionError",
     "InvalidParameterError",
     "SampleSizeWarning",
+    "SeededReleaseWarning",
     "SkliftprivError",
     "UnknownCategoryError",
     "UnprotectedColumnsWarning",
@@ -47,5 +48,9 @@ class SampleSizeWarning(UserWarning):
     """There are too few rows for the confidence that was asked for."""
 
 
+class SeededReleaseWarning(UserWarning):
+    """What is released was drawn from a seed, and is not private."""
+
+
 class UnprotectedColumnsWarning(UserWarning):
-    """Columns are released that no guarantee covers."""
+    """Columns, an index or an order of rows are released that no guarantee covers."""

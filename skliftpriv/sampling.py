@@ -4,47 +4,62 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from hashlib import blake2b
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .certificate import TOTAL, TOTAL_BITS, Weights
 
-__all__ = ["Sampler", "one_stream", "word_source"]
+__all__ = ["RandomState", "Sampler", "derived_stream", "word_source"]
 
 Codes = NDArray[np.intp]
 Words = NDArray[np.uint32]
 Integers = NDArray[np.int64]
+Buffer = bytes | memoryview
 RandomState = int | np.random.RandomState | np.random.Generator | None
 
 _WORD_BITS = 32
 _REST_BITS = TOTAL_BITS - _WORD_BITS
 # Rows handled at once, so that the intermediate arrays stay in the processor's cache.
 _CHUNK = 1 << 15
+_KEY_BYTES = 32
 
 
-def word_source(random_state: RandomState) -> Callable[[int], Words]:
+def word_source(random_state: RandomState, *context: Buffer) -> Callable[[int], Words]:
     """Return a function that draws n random 32-bit words.
 
-    None draws from the operating system's cryptographic generator. A seed, a RandomState or a
-    Generator makes the draw reproducible, and so predictable by whoever knows it.
+    None draws from the operating system's cryptographic generator, which alone is private. A
+    seed, a RandomState or a Generator makes the draw reproducible. What is drawn then depends on
+    everything in ``context`` too, so that one seed gives unrelated noise for different mechanisms
+    and different rows, and cannot be found by trying out seeds without knowing the rows.
+
+    Parameters
+    ----------
+    random_state : int, RandomState, Generator or None
+        The seed. A RandomState or Generator moves on with every call.
+    *context : bytes or memoryview
+        What the noise is for: the mechanism and the inputs.
     """
-    if random_state is None:
-        draw = os.urandom
-    elif isinstance(random_state, np.random.RandomState | np.random.Generator):
-        draw = random_state.bytes
-    else:
-        draw = np.random.default_rng(random_state).bytes
+    stream = derived_stream(random_state, *context)
+    draw = os.urandom if stream is None else stream.bytes
     return lambda n: np.frombuffer(draw(4 * n), dtype=np.uint32)
 
 
-def one_stream(random_state: RandomState) -> RandomState:
-    """Return a source for several draws: a seed used twice would make them depend on each other."""
-    if random_state is None or isinstance(
-        random_state, np.random.RandomState | np.random.Generator
-    ):
-        return random_state
-    return np.random.default_rng(int(random_state))
+def derived_stream(random_state: RandomState, *context: Buffer) -> np.random.Generator | None:
+    """Return the stream of a seed for one use of it, None for None; see :func:`word_source`."""
+    if random_state is None:
+        return None
+    if isinstance(random_state, np.random.RandomState | np.random.Generator):
+        secret = random_state.bytes(_KEY_BYTES)
+    else:
+        secret = str(int(random_state)).encode()
+    digest = blake2b(digest_size=_KEY_BYTES)
+    for part in (secret, *context):
+        # With its length before it, no part can pass for the end of another.
+        digest.update(memoryview(part).nbytes.to_bytes(8, "big"))
+        digest.update(part)
+    return np.random.default_rng(int.from_bytes(digest.digest(), "big"))
 
 
 class Sampler:
@@ -73,10 +88,17 @@ class Sampler:
         outputs = np.zeros(padded.shape, dtype=np.intp)
         outputs[row, place] = weights.indices
         cut, alias = _alias_table(padded, TOTAL >> self._slot_bits)
+        #: Tells mechanisms apart where noise comes from a seed.
+        self.fingerprint = _fingerprint(weights)
         self._cut_high = (cut >> _REST_BITS).ravel()
         self._cut_low = (cut & ((1 << _REST_BITS) - 1)).ravel()
         self._first = outputs.ravel()
         self._second = np.take_along_axis(outputs, alias, axis=1).ravel()
+
+    @property
+    def draws(self) -> bool:
+        """Whether anything is drawn: False if every input has one output only."""
+        return self._slot_bits > 0
 
     def sample(self, codes: Codes, random_state: RandomState = None) -> Codes:
         """Draw one output for each input code.
@@ -86,16 +108,17 @@ class Sampler:
         codes : ndarray of int, shape (n,)
             Codes of the inputs, 0 to n_inputs - 1.
         random_state : int, RandomState, Generator or None, default=None
-            None for the operating system's generator; see :func:`word_source`.
+            None for the operating system's generator; see :func:`word_source`. With a seed the
+            same codes give the same outputs, and other codes or weights unrelated noise.
 
         Returns
         -------
         ndarray of intp, shape (n,)
         """
-        codes = np.asarray(codes, dtype=np.intp)
-        if self._slot_bits == 0:
+        codes = np.ascontiguousarray(codes, dtype=np.intp)
+        if not self.draws:
             return self._first[codes]
-        words = word_source(random_state)
+        words = word_source(random_state, self.fingerprint, codes.data)
         result = np.empty(codes.size, dtype=np.intp)
         for start in range(0, codes.size, _CHUNK):
             part = slice(start, start + _CHUNK)
@@ -146,3 +169,10 @@ def _alias_table(weights: Integers, slot_size: int) -> tuple[Integers, Codes]:
         large[r[exhausted]] = np.minimum(large[r[exhausted]] + 1, n_slots - 1)
         current[r] = np.where(exhausted, rich, order[r, np.minimum(small[r], n_slots - 1)])
     return cut, alias
+
+
+def _fingerprint(weights: Weights) -> bytes:
+    digest = blake2b(repr(weights.shape).encode(), digest_size=_KEY_BYTES)
+    for part in (weights.indptr, weights.indices, weights.data):
+        digest.update(part.astype(np.int64).tobytes())
+    return digest.digest()

@@ -4,37 +4,41 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from copy import copy
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from ..distribution import JointDistribution
 from ..exceptions import (
     InvalidParameterError,
+    SeededReleaseWarning,
     UnknownCategoryError,
     UnprotectedColumnsWarning,
 )
 from ..frames import (
-    ColumnKey,
     ContingencyTable,
     SymbolEncoder,
     Table,
     as_columns,
     checked_weight,
+    concerns,
 )
 from ..notions import Notion
 from ..sampling import RandomState
 from ._guarantee import Guarantee
-from ._layout import Layout
+from ._layout import ColumnKeys, Layout
 from ._parameters import COMMON, NOTIONS, checked, in_container, make_notion
 from ._release import Releaser
 
 __all__ = ["LiftSanitizer"]
+
+#: Parameters that may change after fit.
+_FREE = ("output", "verbose")
 
 
 class LiftSanitizer(TransformerMixin, BaseEstimator, ABC):
@@ -54,8 +58,8 @@ class LiftSanitizer(TransformerMixin, BaseEstimator, ABC):
 
     def __init__(
         self,
-        sensitive: ColumnKey | None,
-        useful: ColumnKey | Sequence[ColumnKey] | None,
+        sensitive: ColumnKeys | None,
+        useful: ColumnKeys | None,
         *,
         notion: str,
         epsilon: float | Sequence[float],
@@ -63,6 +67,7 @@ class LiftSanitizer(TransformerMixin, BaseEstimator, ABC):
         smoothing: float,
         output: str,
         remainder: str,
+        index: str,
         handle_unknown: str,
         random_state: RandomState,
     ) -> None:
@@ -74,6 +79,7 @@ class LiftSanitizer(TransformerMixin, BaseEstimator, ABC):
         self.smoothing = smoothing
         self.output = output
         self.remainder = remainder
+        self.index = index
         self.handle_unknown = handle_unknown
         self.random_state = random_state
 
@@ -140,33 +146,47 @@ class LiftSanitizer(TransformerMixin, BaseEstimator, ABC):
     ) -> Self:
         self._make_notion()  # a wrong notion is said before any row is counted
         table = Table(X)
-        if known is None:
-            layout = Layout.of(table, self.sensitive, self.useful, sensitive_features is not None)
+        given = sensitive_features is not None
+        layout = self._layout_for(table, given, first=known is None)
+        s_columns = self._sensitive_columns(table, layout, sensitive_features)
+        counts = self._count(table, layout, s_columns, sample_weight)
+        beside = self._beside(table, s_columns)
+        if known is not None:
+            counts = known + counts
+            beside = [*dict.fromkeys([*self._beside_seen, *beside])]
+        # Nothing is set before everything has succeeded, so a failed fit leaves no trace.
+        return self._set(self._fitted_to(counts, layout, beside))
+
+    def _set(self, fitted: dict[str, Any]) -> Self:
+        """Set the attributes of a fit in one step."""
+        self.__dict__.pop("feature_names_in_", None)  # an earlier table may have had names
+        self.__dict__.update(fitted)
+        return self
+
+    def _layout_for(self, table: Table, given: bool, *, first: bool) -> Layout:
+        """Find the columns in the first table, or check that a later one has them, too."""
+        if first:
+            layout = Layout.of(table, self.sensitive, self.useful, given)
         else:
             layout = self._layout
-            if (layout.sensitive is None) != (sensitive_features is not None):
+            if (not layout.sensitive) != given:
                 raise InvalidParameterError(
                     "S comes from sensitive_features= in all batches or in none, and the first "
                     f"one took it from {layout.sensitive_name}."
                 )
-            layout.check(table, type(self).__name__, sensitive_needed=sensitive_features is None)
-        counts = self._count(table, layout, sensitive_features, sample_weight)
-        if known is not None:
-            counts = known + counts
-        # Nothing is set before everything has succeeded, so a failed fit leaves no trace.
-        fitted = self._fitted_to(counts, layout)
-        if known is None:
-            validate_data(self, X, skip_check_array=True)
-        self.__dict__.update(fitted)
-        return self
+            self._check_unchanged(["sensitive", "useful"])
+        passed = self.remainder == "passthrough"
+        layout.check(table, type(self).__name__, sensitive=not given, rest=passed)
+        return layout
 
     @checked
     def _fit_counted(self, counts: ContingencyTable, layout: Layout) -> Self:
         """Fit to rows that are counted already, for a caller who cannot hold all of them."""
-        self.__dict__.update(self._fitted_to(counts, layout))
-        return self
+        return self._set(self._fitted_to(counts, layout, []))
 
-    def _fitted_to(self, counts: ContingencyTable, layout: Layout) -> dict[str, Any]:
+    def _fitted_to(
+        self, counts: ContingencyTable, layout: Layout, beside: Sequence[str]
+    ) -> dict[str, Any]:
         """Build the mechanism for counted rows and return what a fit sets."""
         result = self._result_for(counts, layout)
         self._warn(result, counts)
@@ -177,13 +197,17 @@ class LiftSanitizer(TransformerMixin, BaseEstimator, ABC):
                 UnprotectedColumnsWarning,
                 stacklevel=5,
             )
-        return self._fitted(counts, layout, result.joint, result)
+        _warn_beside(beside)
+        return self._fitted(counts, layout, beside, result)
+
+    def _beside(self, table: Table, s_columns: Sequence[Any] | None) -> list[str]:
+        """List what is released with the rows of a table and is not protected."""
+        return concerns(table, s_columns, index=self.index == "keep")
 
     def _count(
-        self, table: Table, layout: Layout, sensitive_features: Any, sample_weight: Any = None
+        self, table: Table, layout: Layout, s_columns: Sequence[Any], sample_weight: Any = None
     ) -> ContingencyTable:
         """Count the pairs of S and X in a table."""
-        s_columns = self._sensitive_columns(table, layout, sensitive_features)
         weight = checked_weight(sample_weight, table.n_rows)
         _check_order(table, sample_weight, "sample_weight")
         return ContingencyTable.count(s_columns, layout.useful_columns(table), weight)
@@ -222,7 +246,7 @@ class LiftSanitizer(TransformerMixin, BaseEstimator, ABC):
 
     def _sensitive_columns(self, table: Table, layout: Layout, given: Any) -> list[Any]:
         if given is None:
-            return [layout.sensitive_column(table)]
+            return layout.sensitive_columns(table)
         columns = as_columns(given, "sensitive_features")
         _check_order(table, given, "sensitive_features")
         if len(columns[0]) != table.n_rows:
@@ -232,38 +256,82 @@ class LiftSanitizer(TransformerMixin, BaseEstimator, ABC):
         return columns
 
     def _fitted(
-        self,
-        counts: ContingencyTable,
-        layout: Layout,
-        joint: JointDistribution,
-        result: Any,
+        self, counts: ContingencyTable, layout: Layout, beside: Sequence[str], result: Any
     ) -> dict[str, Any]:
         """Fitted attributes, public and private."""
-        report = result.report
-        guarantee = Guarantee(
-            notion=str(result.notion),
-            budget=dict(result.notion.budget),
-            achieved=dict(report.levels_promised),
-            holds=report.satisfied,
-            confidence=getattr(self, "confidence", None),  # not all mechanisms have it
-            smoothing=self.smoothing,
-            n_rows=self._n_counted(counts),
-            sensitive=layout.sensitive_name,
-            columns=tuple(layout.useful_names),
-            secret_randomness=self.random_state is None,
-        )
+        releaser = self._make_releaser(result, layout)
         return {
             "_counts": counts,
             "_layout": layout,
-            "_encoder": SymbolEncoder(joint.useful_labels),
-            "_releaser": self._make_releaser(result, layout),
-            "joint_": joint,
+            "_beside_seen": list(beside),
+            "_encoder": SymbolEncoder(result.joint.useful_labels),
+            "_releaser": releaser,
+            "_parameters": self.get_params(deep=False),
+            "n_features_in_": len(layout.names),
+            **layout.feature_names,
+            "joint_": result.joint,
             "notion_": result.notion,
             "channel_": result.channel,
-            "report_": report,
-            "guarantee_": guarantee,
+            "report_": result.report,
+            "guarantee_": self._guarantee(counts, layout, beside, result, draws=releaser.draws),
             **self._known(result),
         }
+
+    def _guarantee(
+        self,
+        counts: ContingencyTable,
+        layout: Layout,
+        beside: Sequence[str],
+        result: Any,
+        *,
+        draws: bool,
+    ) -> Guarantee:
+        # Not all mechanisms have these two parameters.
+        handle_unknown = getattr(self, "handle_unknown", "error")
+        passed = layout.rest_names if self.remainder == "passthrough" else []
+        randomized = draws or handle_unknown == "resample"
+        return Guarantee(
+            notion=str(result.notion),
+            budget=dict(result.notion.budget),
+            achieved=dict(result.report.levels_promised),
+            holds=result.report.satisfied,
+            confidence=getattr(self, "confidence", None),
+            smoothing=self.smoothing,
+            weighted=counts.weighted,
+            n_rows=self._n_counted(counts),
+            sensitive=layout.sensitive_name,
+            columns=tuple(layout.useful_names),
+            unprotected=(*passed, *beside),
+            handle_unknown=handle_unknown,
+            randomized=randomized,
+            secret_randomness=self.random_state is None or not randomized,
+        )
+
+    def fitted_parameters(self) -> dict[str, Any]:
+        """Return the parameters that the mechanism was fitted with.
+
+        Returns
+        -------
+        dict
+            Unlike :meth:`get_params` it does not follow a later :meth:`set_params`.
+        """
+        check_is_fitted(self)
+        return dict(self._parameters)
+
+    def _check_ready(self) -> None:
+        """Refuse to release with other parameters than those that the guarantee is about."""
+        check_is_fitted(self)
+        # How an output is written, and what is shown on the way, promises nothing.
+        self._check_unchanged([name for name in self._parameters if name not in _FREE])
+
+    def _check_unchanged(self, names: Iterable[str]) -> None:
+        now = self.get_params(deep=False)
+        changed = [name for name in names if not _same(now[name], self._parameters[name])]
+        if changed:
+            raise InvalidParameterError(
+                f"{', '.join(changed)} of {type(self).__name__} changed after fit, and the "
+                "mechanism and its guarantee do not follow: call fit again."
+            )
 
     def transform(self, X: Any) -> Any:
         """Release a sanitised version of the useful column(s).
@@ -279,30 +347,61 @@ class LiftSanitizer(TransformerMixin, BaseEstimator, ABC):
         table of the same kind
             The sensitive column is dropped. See ``output`` and ``remainder``.
         """
-        check_is_fitted(self)
-        table = Table(X, allow_empty=True)
-        self._layout.check(table, type(self).__name__, sensitive_needed=False)
+        table = self._table(X, sensitive=False)
         return self._release(table, self._useful_codes(table))
+
+    def _table(self, X: Any, *, sensitive: bool) -> Table:
+        """Read rows that are to be released; S must be among their columns or need not."""
+        self._check_ready()
+        table = Table(X, allow_empty=True)
+        passed = self.remainder == "passthrough"
+        self._layout.check(table, type(self).__name__, sensitive=sensitive, rest=passed)
+        return table
 
     def _release(self, table: Table, codes: np.ndarray) -> Any:
         """Draw an output for every input code and answer with a table of the same kind."""
+        s_columns = self._layout.sensitive_columns(table) if self._layout.holds_s(table) else None
+        seen = self._beside_seen
+        _warn_beside([what for what in self._beside(table, s_columns) if what not in seen])
+        if self.random_state is not None and (self._releaser.draws or (codes < 0).any()):
+            warnings.warn(
+                "random_state is set: the noise comes from a seed, and what is released is not "
+                "private. Use random_state=None for everything but experiments.",
+                SeededReleaseWarning,
+                stacklevel=4,
+            )
         drawn = self._releaser.sample(codes, self.random_state)
         rest = self._layout.rest if self.remainder == "passthrough" else ()
         columns = self._releaser.columns(table, drawn, self.output, rest)
-        return in_container(table.build(columns), self)
+        released = table.build(columns, keep_index=self.index == "keep")
+        return in_container(released, self)
+
+    def _only_protected(self, output: str) -> Self:
+        """Return a copy that releases the protected columns only, written in another way."""
+        alone = copy(self)
+        alone.remainder, alone.output = "drop", output
+        alone._parameters = {**self._parameters, "remainder": "drop"}
+        return alone
 
     def _useful_codes(self, table: Table) -> np.ndarray:
         """Codes of the useful symbols, -1 for values that were not seen at fit."""
         codes, unknown = self._encoder.codes(self._layout.useful_columns(table))
-        if unknown and self.handle_unknown == "error":
+        if unknown and self.guarantee_.handle_unknown == "error":
             shown = ", ".join(map(repr, unknown[:5]))
             raise UnknownCategoryError(
                 f"{', '.join(self._layout.useful_names)}: {len(unknown)} value(s) not seen at "
                 f"fit, or with weight 0 only, such as {shown}, in {int((codes < 0).sum())} row(s). "
-                "Fit on data that holds them, or use handle_unknown='resample' to replace them by "
-                "a draw from the released distribution."
+                f"Fit on data that holds them{self._resample_hint()}."
             )
         return codes
+
+    def _resample_hint(self) -> str:
+        if "handle_unknown" not in self._parameters:
+            return ""
+        return (
+            ", or use handle_unknown='resample' to replace them by a draw from the released "
+            "distribution"
+        )
 
     def estimate_frequencies(
         self, Y: Any, method: Literal["least_squares", "ibu"] = "least_squares"
@@ -324,7 +423,7 @@ class LiftSanitizer(TransformerMixin, BaseEstimator, ABC):
             infinite where the release merges a value with others, so that the estimate rests on
             the distribution seen at ``fit``.
         """
-        check_is_fitted(self)
+        self._check_ready()
         found = self._releaser.frequencies(Table(Y, what="Y"), self.output, method)
         return pd.DataFrame(
             {"estimate": found.estimate, "standard_error": found.standard_error},
@@ -343,7 +442,7 @@ class LiftSanitizer(TransformerMixin, BaseEstimator, ABC):
         -------
         ndarray of str
         """
-        check_is_fitted(self)
+        self._check_ready()
         rest = self._layout.rest if self.remainder == "passthrough" else ()
         layout = self._layout.renamed(input_features)
         names = self._releaser.names(layout, self.output, rest)
@@ -356,6 +455,21 @@ class LiftSanitizer(TransformerMixin, BaseEstimator, ABC):
         tags.input_tags.allow_nan = True
         tags.transformer_tags.preserves_dtype = []
         return tags
+
+
+def _same(now: Any, fitted: Any) -> bool:
+    return now is fitted or (type(now) is type(fitted) and bool(now == fitted))
+
+
+def _warn_beside(found: Sequence[str]) -> None:
+    if not found:
+        return
+    warnings.warn(
+        f"{', and '.join(found)}, is released with the rows, and the guarantee does not cover it. "
+        "index='drop' leaves the index out, and skliftpriv.shuffle_rows shuffles what is released.",
+        UnprotectedColumnsWarning,
+        stacklevel=6,
+    )
 
 
 def _check_order(table: Table, given: Any, name: str) -> None:

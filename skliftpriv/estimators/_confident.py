@@ -8,11 +8,12 @@ from typing import Any, ClassVar
 
 from ..confidence import ConfidenceSet
 from ..exceptions import InvalidParameterError, SampleSizeWarning
-from ..frames import ColumnKey, ContingencyTable
+from ..frames import ContingencyTable
 from ..mechanisms import is_constant, rows_needed
 from ..notions import Notion
 from ..sampling import RandomState
 from ._base import LiftSanitizer
+from ._layout import ColumnKeys
 from ._parameters import COMMON, CONFIDENCE, POLYHEDRAL
 
 __all__ = ["ConfidentSanitizer"]
@@ -29,8 +30,8 @@ class ConfidentSanitizer(LiftSanitizer):
 
     def __init__(
         self,
-        sensitive: ColumnKey | None = None,
-        useful: ColumnKey | Sequence[ColumnKey] | None = None,
+        sensitive: ColumnKeys | None = None,
+        useful: ColumnKeys | None = None,
         *,
         notion: str = "lip",
         epsilon: float | Sequence[float] = 1.0,
@@ -39,6 +40,7 @@ class ConfidentSanitizer(LiftSanitizer):
         confidence: float | None = None,
         output: str = "label",
         remainder: str = "drop",
+        index: str = "keep",
         handle_unknown: str = "error",
         random_state: RandomState = None,
     ) -> None:
@@ -51,6 +53,7 @@ class ConfidentSanitizer(LiftSanitizer):
             smoothing=smoothing,
             output=output,
             remainder=remainder,
+            index=index,
             handle_unknown=handle_unknown,
             random_state=random_state,
         )

@@ -10,8 +10,9 @@ __all__ = ["documented"]
 T = TypeVar("T", bound=type)
 
 _COLUMNS = """\
-sensitive : str, int or None, default=None
-    Column of S in X, by name or index. None if ``sensitive_features`` is passed to ``fit``.
+sensitive : str, int, list or None, default=None
+    Column of S in X, by name or index. Several columns are one joint symbol. None if
+    ``sensitive_features`` is passed to ``fit``.
 useful : str, int, list or None, default=None
     Column to sanitise. Several columns are one joint symbol; None takes all but the
     sensitive one.
@@ -61,22 +62,37 @@ confidence : float or None, default=None
 _OUTPUT = """\
 output : {"label", "code", "posterior"}, default="label"
     What is released: the label of the output, its number, or the vector P(X=x | Y=y), one
-    column per symbol x, which is a private one-hot encoding. Labels of data frames are text.
-    An array of numbers comes back as numbers: an output is then represented by one of its
-    symbols, and ``channel_.outputs`` tells what it stands for.
+    column per symbol x, which is a private one-hot encoding. Where every output is a value of
+    the column, a column of numbers, booleans or dates of a data frame keeps its type; where some
+    are groups of values, such as ``{39, 40}``, all labels are text. An array of numbers comes
+    back as numbers in any case: a group is then represented by one of its values, and
+    ``channel_.outputs`` tells what it stands for.
 """
 
-_REST = """\
+_REMAINDER = """\
 remainder : {"drop", "passthrough"}, default="drop"
     What happens to columns that are neither sensitive nor useful. "passthrough" warns: they
     are not protected.
+index : {"keep", "drop"}, default="keep"
+    What happens to the index of a pandas frame, which is released like a column. "keep" lets
+    :class:`~sklearn.compose.ColumnTransformer` align rows, and warns if the index has a name,
+    holds anything but whole numbers, or goes together with S. "drop" numbers the rows anew.
+"""
+
+_UNKNOWN = """\
 handle_unknown : {"error", "resample"}, default="error"
     What ``transform`` does with a value that ``fit`` has not seen. "resample" replaces it by a
-    draw from the distribution of Y, which keeps LDP; the other budgets then hold only up to
-    their sum. Missing values are a category of their own.
+    draw from the distribution of Y. This keeps LDP; LIP and ALIP then hold up to the sum of
+    their two budgets, and other notions are not covered. Missing values are a category of their
+    own.
+"""
+
+_RANDOM = """\
 random_state : int, RandomState, Generator or None, default=None
-    None draws from the operating system's cryptographic generator. A seed makes the release
-    reproducible and void against whoever knows the seed: for tests only.
+    None draws from the operating system's cryptographic generator. Anything else makes
+    experiments reproducible: the same call on the same table repeats itself, and other tables or
+    mechanisms get unrelated noise. A release that is drawn from a seed is not private, and
+    ``transform`` and ``guarantee_`` say so.
 """
 
 _FITTED = """\
@@ -101,9 +117,9 @@ _TEXTS = {
     "budget": _BUDGET,
     "alpha": _ALPHA,
     "solver": _SOLVER,
-    "shell": _SMOOTHING + _CONFIDENCE + _OUTPUT + _REST,
-    "plain shell": _SMOOTHING + _OUTPUT + _REST,
-    "rest": _REST,
+    "shell": _SMOOTHING + _CONFIDENCE + _OUTPUT + _REMAINDER + _UNKNOWN + _RANDOM,
+    "known shell": _SMOOTHING + _OUTPUT + _REMAINDER + _RANDOM,
+    "rest": _REMAINDER + _UNKNOWN + _RANDOM,
     "fitted": _FITTED,
 }
 

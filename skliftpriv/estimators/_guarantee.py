@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from math import isfinite
 from typing import Any
 
 from .._format import html_card, html_table, number
@@ -30,16 +31,25 @@ class Guarantee:
         they came from; None when the promise is for the estimated distribution.
     smoothing : float
         Pseudo-count that was added to every cell before the distribution was estimated.
+    weighted : bool
+        Whether rows counted by their ``sample_weight`` rather than equally.
     n_rows : int
         Number of rows it was estimated from.
     sensitive : str
         What is protected.
     columns : tuple of str
         Columns whose joint release is covered.
+    unprotected : tuple of str
+        What is released with these columns although nothing protects it: other columns, and an
+        index or an order of rows that may give S away.
+    handle_unknown : {"error", "resample"}
+        Whether values that ``fit`` has not seen are refused, or replaced by a draw.
     single_release : bool
         Always True: a second release of the same rows, or of other columns, is not covered.
+    randomized : bool
+        Whether anything is drawn. False if equal values are always released alike.
     secret_randomness : bool
-        False with a seed: whoever knows the seed may undo the randomisation.
+        False if the noise comes from a seed. Such a release is not private.
     """
 
     notion: str
@@ -48,9 +58,13 @@ class Guarantee:
     holds: bool
     confidence: float | None
     smoothing: float
+    weighted: bool
     n_rows: int
     sensitive: str
     columns: tuple[str, ...]
+    unprotected: tuple[str, ...]
+    handle_unknown: str
+    randomized: bool
     secret_randomness: bool
     single_release: bool = True
 
@@ -61,37 +75,70 @@ class Guarantee:
             return "estimated distribution"
         return f"confidence {self.confidence:g}"
 
+    @property
+    def private(self) -> bool:
+        """Whether what is released is private: the budget holds, and the noise is secret."""
+        return self.holds and self.secret_randomness
+
     def to_dict(self) -> dict[str, Any]:
         """Return the guarantee as plain data."""
-        return {**asdict(self), "basis": self.basis}
+        return {**asdict(self), "basis": self.basis, "private": self.private}
 
-    def _claim(self) -> str:
-        verb = "holds" if self.holds else "does NOT hold"
-        columns = ", ".join(self.columns)
-        return f"{self.notion} of {self.sensitive} {verb} for one release of {columns}."
+    @property
+    def claim(self) -> str:
+        """The promise in a sentence."""
+        of = f"{self.notion} of {self.sensitive}"
+        release = f"for one release of {', '.join(self.columns)}."
+        if self.holds and not self.secret_randomness:
+            return (
+                "NOT PRIVATE: the noise comes from a seed (random_state). With random_state=None "
+                f"{of} would hold {release}"
+            )
+        return f"{of} {'holds' if self.holds else 'does NOT hold'} {release}"
 
-    def _limits(self) -> list[str]:
-        """Say what the promise rests on and what it leaves out, a sentence each."""
-        meaning = ""
+    @property
+    def limits(self) -> list[str]:
+        """What the promise rests on and what it leaves out, a sentence or two each."""
+        lines = [f"Basis: {self.basis} ({self.n_rows:,} rows).", *self._estimate()]
+        lines.append("Not covered: releasing the same rows again, or further columns about them.")
+        if self.unprotected:
+            lines.append(f"Released with it and not protected: {', '.join(self.unprotected)}.")
+        if self.handle_unknown == "resample":
+            lines.append(
+                f"Values not seen at fit are replaced by a draw from P_Y: {self.with_new_values}."
+            )
+        return lines
+
+    def _estimate(self) -> list[str]:
         if self.confidence is not None:
-            meaning = (
-                " With this probability the budget holds for the distribution that the rows came "
+            return [
+                "With this probability the budget holds for the distribution that the rows came "
                 "from, if they are independent draws from one and show all of its values; levels "
                 "are for the worst distribution that agrees with them."
+            ]
+        lines = []
+        if self.weighted:
+            lines.append(
+                "Rows count by their weights (sample_weight): for the shares of the rows "
+                "themselves the levels may be higher."
             )
-        lines = [
-            f"Basis: {self.basis} ({self.n_rows:,} rows).{meaning}",
-            "Not covered: releasing the same rows again, or further columns about them.",
-        ]
-        if self.smoothing and self.confidence is None:
-            lines.insert(
-                1,
+        if self.smoothing:
+            lines.append(
                 f"The estimate counts {self.smoothing:g} more row(s) in every cell (smoothing): "
-                "for the shares of the rows themselves the levels may be higher.",
+                "for the shares of the rows themselves the levels may be higher."
             )
-        if not self.secret_randomness:
-            lines.append("The randomness comes from a seed: void against whoever knows it.")
         return lines
+
+    @property
+    def with_new_values(self) -> str:
+        """What is left of the promise in a table where some values are drawn anew."""
+        finite = all(isfinite(bound) for bound in self.budget.values())
+        if self.confidence is None and set(self.budget) == {"ldp"}:
+            return "the budget still holds"
+        if self.confidence is None and finite and set(self.budget) == {"min_lift", "max_lift"}:
+            total = number(sum(self.budget.values()))
+            return f"in a table that holds such values the log-lift may reach {total} either way"
+        return "a table that holds such values is not covered"
 
     def __str__(self) -> str:
         sides = ", ".join(
@@ -99,7 +146,7 @@ class Guarantee:
             for side, bound in self.budget.items()
         )
         levels = f"Levels reached, in nats: {sides}; {_CHECKED}."
-        return "\n".join([self._claim(), levels, *self._limits()])
+        return "\n".join([self.claim, levels, *self.limits])
 
     __repr__ = __str__
 
@@ -109,6 +156,6 @@ class Guarantee:
             for side, bound in self.budget.items()
         ]
         table = html_table([["level in nats", "reached", "budget"], *rows], [True] * len(rows))
-        verdict = "Holds" if self.holds else "Does not hold"
-        notes = [f"Levels are {_CHECKED}.", *self._limits()]
-        return html_card(self.holds, verdict, self._claim(), [], table, notes)
+        verdict = "Holds" if self.private else "Not private" if self.holds else "Does not hold"
+        notes = [f"Levels are {_CHECKED}.", *self.limits]
+        return html_card(self.private, verdict, self.claim, [], table, notes)

@@ -12,7 +12,10 @@ import numpy as np
 from ..exceptions import InvalidParameterError
 from ..frames import ColumnKey, Table
 
-__all__ = ["Layout"]
+__all__ = ["ColumnKeys", "Layout"]
+
+#: One column, or several that are one joint symbol.
+ColumnKeys = ColumnKey | Sequence[ColumnKey]
 
 
 @dataclass(frozen=True)
@@ -25,15 +28,15 @@ class Layout:
         Names of all columns, x0, x1, ... for arrays.
     named : bool
         Whether the table had names of its own.
-    sensitive : int or None
-        Position of S, None if it was passed on its own.
+    sensitive : tuple of int
+        Positions of the columns of S, empty if it was passed on its own.
     useful, rest : tuple of int
         Positions of the useful columns, and of those that play no part.
     """
 
     names: tuple[str, ...]
     named: bool
-    sensitive: int | None
+    sensitive: tuple[int, ...]
     useful: tuple[int, ...]
     rest: tuple[int, ...]
 
@@ -41,8 +44,8 @@ class Layout:
     def of(
         cls,
         table: Table,
-        sensitive: ColumnKey | None,
-        useful: ColumnKey | Sequence[ColumnKey] | None,
+        sensitive: ColumnKeys | None,
+        useful: ColumnKeys | None,
         sensitive_given: bool,
     ) -> Layout:
         """Find the columns that the parameters name."""
@@ -55,16 +58,24 @@ class Layout:
             raise InvalidParameterError(
                 f"Both sensitive={sensitive!r} and sensitive_features= are given; use one."
             )
-        s = None if sensitive is None else table.position(sensitive, "sensitive")
+        s = () if sensitive is None else _positions(table, sensitive, "sensitive")
         x = _useful_positions(table, useful, s)
         names = table.names or [f"x{i}" for i in range(table.n_columns)]
-        rest = tuple(i for i in range(table.n_columns) if i != s and i not in x)
+        rest = tuple(i for i in range(table.n_columns) if i not in (*s, *x))
         return cls(tuple(names), table.names is not None, s, x, rest)
+
+    @property
+    def feature_names(self) -> dict[str, np.ndarray]:
+        """Return ``feature_names_in_``, which only tables with names of their own give."""
+        names = np.array(self.names, dtype=object)
+        return {"feature_names_in_": names} if self.named else {}
 
     @property
     def sensitive_name(self) -> str:
         """Name of S for messages."""
-        return "sensitive_features" if self.sensitive is None else self.names[self.sensitive]
+        if not self.sensitive:
+            return "sensitive_features"
+        return " & ".join(self.names[i] for i in self.sensitive)
 
     @property
     def useful_names(self) -> list[str]:
@@ -76,10 +87,17 @@ class Layout:
         """Names of the columns that play no part."""
         return [self.names[i] for i in self.rest]
 
-    def sensitive_column(self, table: Table) -> Any:
-        """Return the column of S."""
-        assert self.sensitive is not None
-        return self.column(table, self.sensitive)
+    def sensitive_columns(self, table: Table) -> list[Any]:
+        """Return the columns of S."""
+        return [self.column(table, i) for i in self.sensitive]
+
+    def holds_s(self, table: Table) -> bool:
+        """Tell whether a table has all columns of S, each once."""
+        if not self.named or table.names is None:
+            return bool(self.sensitive)
+        return bool(self.sensitive) and all(
+            table.names.count(self.names[i]) == 1 for i in self.sensitive
+        )
 
     def useful_columns(self, table: Table) -> list[Any]:
         """Return the useful columns."""
@@ -90,38 +108,43 @@ class Layout:
         by_name = self.named and table.names is not None
         return table.column(self.names[position] if by_name else position)
 
-    def check(self, table: Table, who: str, *, sensitive_needed: bool) -> None:
-        """Say what is wrong with the columns of a later table, if anything.
+    def check(self, table: Table, who: str, *, sensitive: bool, rest: bool) -> None:
+        """Say what is wrong with the columns of a table, if anything.
 
         Parameters
         ----------
         table : Table
-            A later table. Named columns may come in any order.
+            A later table. Named columns may come in any order, and others beside them.
         who : str
             Name of the estimator, for messages.
-        sensitive_needed : bool
-            Whether S must be among the columns of a data frame.
+        sensitive, rest : bool
+            Whether a data frame must hold the columns of S, and those that play no part.
         """
         if not self.named or table.names is None:
-            if table.n_columns != len(self.names):
-                raise InvalidParameterError(
-                    f"X has {table.n_columns} features, but {who} is expecting "
-                    f"{len(self.names)} features as input."
-                )
-            if self.named or table.names is not None:
-                found, fitted = ("has", "without") if table.names else ("does not have", "with")
-                warnings.warn(
-                    f"X {found} valid feature names, but {who} was fitted {fitted} feature "
-                    "names; its columns are taken in the order of fit.",
-                    UserWarning,
-                    stacklevel=4,
-                )
+            self._check_places(table, who)
             return
-        optional = set() if self.sensitive is None or sensitive_needed else {self.sensitive_name}
-        missing = [n for n in self.names if n not in table.names and n not in optional]
-        unseen = [n for n in table.names if n not in self.names]
-        if missing or unseen:
+        needed = self.useful + (self.sensitive if sensitive else ()) + (self.rest if rest else ())
+        missing = [self.names[i] for i in needed if self.names[i] not in table.names]
+        if missing:
+            unseen = [name for name in table.names if name not in self.names]
             raise InvalidParameterError(_names_message(missing, unseen))
+        for i in needed:
+            table.check_unique(self.names[i])
+
+    def _check_places(self, table: Table, who: str) -> None:
+        if table.n_columns != len(self.names):
+            raise InvalidParameterError(
+                f"X has {table.n_columns} features, but {who} is expecting "
+                f"{len(self.names)} features as input."
+            )
+        if self.named or table.names is not None:
+            found, fitted = ("has", "without") if table.names else ("does not have", "with")
+            warnings.warn(
+                f"X {found} valid feature names, but {who} was fitted {fitted} feature "
+                "names; its columns are taken in the order of fit.",
+                UserWarning,
+                stacklevel=5,
+            )
 
     def renamed(self, input_features: Any) -> Layout:
         """Return the layout under the names given to ``get_feature_names_out``."""
@@ -139,30 +162,38 @@ class Layout:
 
 
 def _useful_positions(
-    table: Table, useful: ColumnKey | Sequence[ColumnKey] | None, s: int | None
+    table: Table, useful: ColumnKeys | None, s: tuple[int, ...]
 ) -> tuple[int, ...]:
     if useful is None:
-        others = tuple(i for i in range(table.n_columns) if i != s)
+        others = tuple(i for i in range(table.n_columns) if i not in s)
         if not others:
             raise InvalidParameterError(
                 f"No useful column is left: X has n_features={table.n_columns}, and that is the "
                 "sensitive one."
             )
         return others
+    positions = _positions(table, useful, "useful")
+    if both := set(positions) & set(s):
+        place = min(both)
+        name = place if table.names is None else table.names[place]
+        raise InvalidParameterError(
+            f"useful={name!r} is the sensitive column itself: releasing it cannot be private. "
+            "Name another column."
+        )
+    return positions
+
+
+def _positions(table: Table, keys: ColumnKeys, parameter: str) -> tuple[int, ...]:
+    """Find the columns that a parameter names: one, or several in a list."""
     # Whatever is neither one name nor several is left for table.position to refuse.
-    several = isinstance(useful, Iterable) and not isinstance(useful, str)
-    keys = list(useful) if several else [useful]  # type: ignore[arg-type]
-    if not keys:
-        raise InvalidParameterError("useful is an empty list: name at least one column.")
-    positions = [table.position(key, "useful") for key in keys]  # type: ignore[arg-type]
-    for key, position in zip(keys, positions, strict=True):
-        if position == s:
-            raise InvalidParameterError(
-                f"useful={key!r} is the sensitive column itself: releasing it cannot be private. "
-                "Name another column."
-            )
+    several = isinstance(keys, Iterable) and not isinstance(keys, str)
+    listed = list(keys) if several else [keys]  # type: ignore[arg-type]
+    if not listed:
+        raise InvalidParameterError(f"{parameter} is an empty list: name at least one column.")
+    positions = [table.position(key, parameter) for key in listed]  # type: ignore[arg-type]
+    for key, position in zip(listed, positions, strict=True):
         if positions.count(position) > 1:
-            raise InvalidParameterError(f"useful names the column {key!r} twice.")
+            raise InvalidParameterError(f"{parameter} names the column {key!r} twice.")
     return tuple(positions)
 
 

@@ -8,12 +8,12 @@ from typing import Any, ClassVar
 
 from ..confidence import ConfidenceSet
 from ..distribution import JointDistribution
-from ..frames import ColumnKey
 from ..mechanisms import OptimalResult, optimal_random_response, subset_random_response
 from ..notions import Notion
 from ..sampling import RandomState
 from ._confident import ConfidentSanitizer
 from ._docs import documented
+from ._layout import ColumnKeys
 from ._parameters import COMMON, CONFIDENCE, POLYHEDRAL, POSITIVE, Interval, StrOptions
 
 __all__ = ["ORRSanitizer", "SRRSanitizer"]
@@ -31,6 +31,8 @@ SOLVER: dict[str, Any] = {
 class _OptimizingSanitizer(ConfidentSanitizer):
     """Shared by the two: the parameters of the solver, and the certificate of the optimum."""
 
+    #: What the upper bound is the bound of, for a reader.
+    optimum: ClassVar[str] = "the optimum"
     _supported_notions: ClassVar[Sequence[str]] = POLYHEDRAL
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **COMMON,
@@ -40,8 +42,8 @@ class _OptimizingSanitizer(ConfidentSanitizer):
 
     def __init__(
         self,
-        sensitive: ColumnKey | None = None,
-        useful: ColumnKey | Sequence[ColumnKey] | None = None,
+        sensitive: ColumnKeys | None = None,
+        useful: ColumnKeys | None = None,
         *,
         notion: str = "lip",
         epsilon: float | Sequence[float] = 1.0,
@@ -54,6 +56,7 @@ class _OptimizingSanitizer(ConfidentSanitizer):
         confidence: float | None = None,
         output: str = "label",
         remainder: str = "drop",
+        index: str = "keep",
         handle_unknown: str = "error",
         random_state: RandomState = None,
     ) -> None:
@@ -67,6 +70,7 @@ class _OptimizingSanitizer(ConfidentSanitizer):
             confidence=confidence,
             output=output,
             remainder=remainder,
+            index=index,
             handle_unknown=handle_unknown,
             random_state=random_state,
         )
@@ -166,6 +170,8 @@ class SRRSanitizer(_OptimizingSanitizer):
     >>> round(sanitizer.report_.nmi, 3)
     0.835
     """
+
+    optimum: ClassVar[str] = "the best that randomises within the same groups"
 
     def _build(
         self, joint: JointDistribution, notion: Notion, over: ConfidenceSet | None = None

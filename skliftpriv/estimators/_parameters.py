@@ -50,6 +50,7 @@ COMMON: dict[str, Any] = {
     "smoothing": [Interval(Real, 0, None, closed="left")],
     "output": [StrOptions({"label", "code", "posterior"})],
     "remainder": [StrOptions({"drop", "passthrough"})],
+    "index": [StrOptions({"keep", "drop"})],
     "handle_unknown": [StrOptions({"error", "resample"})],
     "random_state": ["random_state", np.random.Generator],
 }

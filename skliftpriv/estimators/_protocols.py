@@ -6,12 +6,11 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from ..confidence import ConfidenceSet
 from ..distribution import JointDistribution
 from ..exceptions import InvalidParameterError, UnknownCategoryError
-from ..frames import ColumnKey, SymbolEncoder, Table
+from ..frames import SymbolEncoder, Table
 from ..mechanisms import (
     ConditionalResult,
     ProtocolResult,
@@ -25,7 +24,7 @@ from ..sampling import RandomState
 from ._base import LiftSanitizer
 from ._confident import ConfidentSanitizer
 from ._docs import documented
-from ._layout import Layout
+from ._layout import ColumnKeys, Layout
 from ._parameters import COMMON, POLYHEDRAL, StrOptions
 from ._unary import UnaryReleaser
 
@@ -122,8 +121,8 @@ class OUESanitizer(_WithAlpha):
 
     def __init__(
         self,
-        sensitive: ColumnKey | None = None,
-        useful: ColumnKey | Sequence[ColumnKey] | None = None,
+        sensitive: ColumnKeys | None = None,
+        useful: ColumnKeys | None = None,
         *,
         notion: str = "lip",
         epsilon: float | Sequence[float] = 1.0,
@@ -131,6 +130,7 @@ class OUESanitizer(_WithAlpha):
         smoothing: float = 0.0,
         output: str = "bits",
         remainder: str = "drop",
+        index: str = "keep",
         handle_unknown: str = "error",
         random_state: RandomState = None,
     ) -> None:
@@ -143,6 +143,7 @@ class OUESanitizer(_WithAlpha):
             smoothing=smoothing,
             output=output,
             remainder=remainder,
+            index=index,
             handle_unknown=handle_unknown,
             random_state=random_state,
         )
@@ -218,11 +219,9 @@ class ConditionalReporting(_WithAlpha, ConfidentSanitizer):
         table of the same kind
             The sensitive column is dropped.
         """
-        check_is_fitted(self)
-        table = Table(X, allow_empty=True)
         given = sensitive_features is not None
-        self._layout.check(table, type(self).__name__, sensitive_needed=not given)
-        if self._layout.sensitive is None and not given:
+        table = self._table(X, sensitive=not given)
+        if not self._layout.sensitive and not given:
             raise InvalidParameterError(
                 "Conditional Reporting needs S at transform too: pass sensitive_features=."
             )

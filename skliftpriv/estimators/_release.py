@@ -15,9 +15,9 @@ from .._arrays import FloatArray, Label
 from ..certificate import Weights, quantize
 from ..channel import Channel, as_parts, distinct, group_label, symbol_text
 from ..exceptions import InvalidParameterError
-from ..frames import LabelColumn, SymbolEncoder, Table, sort_symbols
+from ..frames import LabelColumn, SymbolEncoder, Table, keeps_type, sort_symbols
 from ..frequencies import FrequencyEstimate, estimate_frequencies
-from ..sampling import RandomState, Sampler, one_stream
+from ..sampling import RandomState, Sampler, derived_stream
 from ._layout import Layout
 
 __all__ = ["Releaser"]
@@ -64,15 +64,20 @@ class Releaser:
         p_y = self._channel.p_y(self._p_x)
         return Sampler(quantize(Channel((p_y / p_y.sum())[None, :])))
 
+    @property
+    def draws(self) -> bool:
+        """Whether outputs of values seen at fit are drawn, rather than determined."""
+        return self._sampler.draws
+
     def sample(self, codes: np.ndarray, random_state: RandomState) -> np.ndarray:
         """Draw an output for every input code; -1 is a value that was not seen at fit."""
         seen = codes >= 0
         if seen.all():
             return self._sampler.sample(codes, random_state)
-        random_state = one_stream(random_state)
+        source = derived_stream(random_state, self._sampler.fingerprint, codes.data)
         result = np.empty_like(codes)
-        result[seen] = self._sampler.sample(codes[seen], random_state)
-        result[~seen] = self._unseen.sample(np.zeros_like(codes[~seen]), random_state)
+        result[seen] = self._sampler.sample(codes[seen], source)
+        result[~seen] = self._unseen.sample(np.zeros_like(codes[~seen]), source)
         return result
 
     def names(self, layout: Layout, output: str, rest: Sequence[int]) -> list[str]:
@@ -134,7 +139,11 @@ class Releaser:
             yield list(range(len(self._channel.outputs)))
             return
         framed = table.frame is not None
-        readings = [self._label_rows(as_text=framed), self._label_rows(as_text=not framed)]
+        readings = [
+            self._label_rows(as_text=framed),
+            self._label_rows(as_text=not framed),
+            self._typed_rows(self._valued),
+        ]
         if self._numbers is not None:
             numbers = [
                 tuple(None if part != part else part for part in row)
@@ -147,14 +156,47 @@ class Releaser:
     def _label_columns(self, table: Table, codes: np.ndarray) -> list[Any]:
         if table.numeric and self._numbers is not None:
             return list(_cast_if_exact(self._numbers, table.array.dtype)[codes].T)
-        rows = self._label_rows(as_text=table.frame is not None)
-        return [LabelColumn(labels, codes) for labels in zip(*rows, strict=True)]
+        if table.frame is None:
+            rows = self._label_rows(as_text=False)
+            return [LabelColumn(labels, codes) for labels in zip(*rows, strict=True)]
+        inputs = self._layout.useful_columns(table)
+        typed = [
+            ok and keeps_type(column) for ok, column in zip(self._valued, inputs, strict=False)
+        ]
+        rows = self._typed_rows(typed)
+        if len(set(rows)) < len(rows):  # a number that is text elsewhere: two labels would be one
+            typed, rows = [False] * len(typed), self._label_rows(as_text=True)
+        return [
+            LabelColumn(labels, codes, like=column if keep else None)
+            for labels, keep, column in zip(zip(*rows, strict=True), typed, inputs, strict=False)
+        ]
+
+    @cached_property
+    def _valued(self) -> list[bool]:
+        """Tell for each released column whether all its labels are values of the useful column."""
+        values = [set(part) for part in zip(*map(as_parts, self._channel.inputs), strict=True)]
+        labels = [set(part) for part in zip(*self._label_rows(as_text=False), strict=True)]
+        if len(values) != len(labels):
+            return [False] * len(labels)
+        return [found <= known for found, known in zip(labels, values, strict=True)]
+
+    def _typed_rows(self, typed: Sequence[bool]) -> list[tuple[Label, ...]]:
+        """Labels of the outputs, as values in some columns and as text in the others."""
+        texts, values = self._label_rows(as_text=True), self._label_rows(as_text=False)
+        return [
+            tuple(v if keep else t for t, v, keep in zip(text, value, typed, strict=True))
+            for text, value in zip(texts, values, strict=True)
+        ]
 
     def _label_rows(self, as_text: bool) -> list[tuple[Label, ...]]:
-        """Labels of the outputs, one tuple with a label per useful column for each output."""
+        """Labels of the outputs, one tuple with a label per released column for each output."""
         symbols = set(self._channel.inputs)
         rows = [self._label_row(y) for y in range(len(self._channel.outputs))]
-        made_up = [output not in symbols for output in self._channel.outputs]
+        # A symbol of several columns that is written in one has a made-up name, too.
+        made_up = [
+            output not in symbols or as_parts(output) != row
+            for output, row in zip(self._channel.outputs, rows, strict=True)
+        ]
         if as_text:
             texts = [tuple(_as_text(part) for part in row) for row in rows]
             made_up = [

@@ -57,6 +57,7 @@ def shared_counts(
         given = sensitive_features is not None
         layout = Layout.of(table, sanitizer.sensitive, sanitizer.useful, given)
         if layout not in counted:
-            counted[layout] = sanitizer._count(table, layout, sensitive_features)
+            s_columns = sanitizer._sensitive_columns(table, layout, sensitive_features)
+            counted[layout] = sanitizer._count(table, layout, s_columns)
         layouts.append(layout)
     return [(counted[layout], layout) for layout in layouts]

@@ -9,19 +9,23 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..distribution import JointDistribution
 from ..exceptions import InvalidParameterError
-from ..frames import ColumnKey, ContingencyTable, Table, as_columns
+from ..frames import ContingencyTable, Table, as_columns
 from ..mechanisms import SideChannelResult, product_channel, side_channel_resistant
 from ..notions import SRLIP, Notion
 from ..report import LeakageSummary
 from ..sampling import RandomState
 from ._base import LiftSanitizer
 from ._docs import documented
-from ._layout import Layout
+from ._layout import ColumnKeys, Layout
 from ._optimal import SOLVER
 from ._parameters import COMMON, POSITIVE, StrOptions
 from ._release import Releaser
 
 __all__ = ["SRLIPSanitizer", "joint_leakage"]
+
+#: A value that was replaced by a draw gives itself away to whoever knows another column of its
+#: row: the draw goes with the values of other rows. So unseen values are always refused.
+_NOT_HERE = ("notion", "lam", "handle_unknown")
 
 
 @documented
@@ -47,7 +51,7 @@ class SRLIPSanitizer(LiftSanitizer):
         Stop after this many seconds with the best private mechanism found and an honest gap.
     verbose : bool, default=False
         Show progress on standard error.
-    <plain shell>
+    <known shell>
 
     Attributes
     ----------
@@ -77,7 +81,7 @@ class SRLIPSanitizer(LiftSanitizer):
 
     _supported_notions: ClassVar[Sequence[str]] = ("srlip",)
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **{name: domain for name, domain in COMMON.items() if name not in ("notion", "lam")},
+        **{name: domain for name, domain in COMMON.items() if name not in _NOT_HERE},
         **SOLVER,
         "epsilon": [POSITIVE],
         "strategy": [StrOptions({"optimal", "product"})],
@@ -85,8 +89,8 @@ class SRLIPSanitizer(LiftSanitizer):
 
     def __init__(
         self,
-        sensitive: ColumnKey | None = None,
-        useful: ColumnKey | Sequence[ColumnKey] | None = None,
+        sensitive: ColumnKeys | None = None,
+        useful: ColumnKeys | None = None,
         *,
         strategy: str = "optimal",
         epsilon: float = 1.0,
@@ -97,7 +101,7 @@ class SRLIPSanitizer(LiftSanitizer):
         smoothing: float = 0.0,
         output: str = "label",
         remainder: str = "drop",
-        handle_unknown: str = "error",
+        index: str = "keep",
         random_state: RandomState = None,
     ) -> None:
         self.sensitive = sensitive
@@ -111,7 +115,7 @@ class SRLIPSanitizer(LiftSanitizer):
         self.smoothing = smoothing
         self.output = output
         self.remainder = remainder
-        self.handle_unknown = handle_unknown
+        self.index = index
         self.random_state = random_state
 
     def _make_notion(self) -> Notion:
@@ -138,11 +142,7 @@ class SRLIPSanitizer(LiftSanitizer):
         )
 
     def _fitted(
-        self,
-        counts: ContingencyTable,
-        layout: Layout,
-        joint: JointDistribution,
-        result: Any,
+        self, counts: ContingencyTable, layout: Layout, beside: Sequence[str], result: Any
     ) -> dict[str, Any]:
         names = layout.useful_names
         known = {
@@ -160,7 +160,7 @@ class SRLIPSanitizer(LiftSanitizer):
                 "budgets_": dict(zip(names, result.budgets, strict=True)),
                 "column_leakage_": dict(zip(names, result.report.column_levels, strict=True)),
             }
-        return {**super()._fitted(counts, layout, joint, result), **known}
+        return {**super()._fitted(counts, layout, beside, result), **known}
 
 
 def joint_leakage(
@@ -213,7 +213,7 @@ def joint_leakage(
         columns += sanitizer._layout.useful_columns(table)
     first = sanitizers[0]
     s_columns = (
-        [first._layout.sensitive_column(table)]
+        first._layout.sensitive_columns(table)
         if sensitive_features is None
         else as_columns(sensitive_features, "sensitive_features")
     )

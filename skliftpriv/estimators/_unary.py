@@ -13,7 +13,7 @@ from ..exceptions import InvalidParameterError
 from ..frames import LabelColumn, Table
 from ..frequencies import FrequencyEstimate, estimate_unary_frequencies
 from ..mechanisms import UnaryResult
-from ..sampling import RandomState, Sampler, one_stream
+from ..sampling import RandomState, Sampler, derived_stream
 from ._layout import Layout
 
 __all__ = ["UnaryReleaser"]
@@ -42,9 +42,15 @@ class UnaryReleaser:
         # An unseen value is replaced by a draw from P_X before it is encoded.
         self._anyone = Sampler(quantize(Channel(self._p_x[None, :] / self._p_x.sum())))
 
+    @property
+    def draws(self) -> bool:
+        """Whether anything is drawn: always, since the bit of the true value is a coin."""
+        return True
+
     def sample(self, codes: np.ndarray, random_state: RandomState) -> np.ndarray:
         """Draw the bits of every input code, shape (n_rows, n_symbols)."""
-        source = one_stream(random_state)
+        # Parts with the same codes must not get the same noise: one stream serves all of them.
+        source = derived_stream(random_state, self._bit.fingerprint, codes.data)
         unseen = codes < 0
         codes = codes.copy()
         codes[unseen] = self._anyone.sample(np.zeros(unseen.sum(), dtype=np.intp), source)

@@ -9,12 +9,12 @@ from typing import Any, ClassVar
 from ..confidence import ConfidenceSet
 from ..distribution import JointDistribution
 from ..exceptions import InvalidParameterError
-from ..frames import ColumnKey
 from ..mechanisms import PartitionResult, subset_merging, watchdog
 from ..notions import Notion
 from ..sampling import RandomState
 from ._confident import ConfidentSanitizer
 from ._docs import documented
+from ._layout import ColumnKeys
 from ._parameters import ALPHA, COMMON, CONFIDENCE, POSITIVE, Interval, StrOptions, budget_pair
 
 __all__ = ["SubsetMergingSanitizer", "WatchdogSanitizer"]
@@ -100,8 +100,8 @@ class WatchdogSanitizer(_PartitionSanitizer):
 
     def __init__(
         self,
-        sensitive: ColumnKey | None = None,
-        useful: ColumnKey | Sequence[ColumnKey] | None = None,
+        sensitive: ColumnKeys | None = None,
+        useful: ColumnKeys | None = None,
         *,
         notion: str = "lip",
         epsilon: float | Sequence[float] = 1.0,
@@ -115,6 +115,7 @@ class WatchdogSanitizer(_PartitionSanitizer):
         confidence: float | None = None,
         output: str = "label",
         remainder: str = "drop",
+        index: str = "keep",
         handle_unknown: str = "error",
         random_state: RandomState = None,
     ) -> None:
@@ -128,6 +129,7 @@ class WatchdogSanitizer(_PartitionSanitizer):
             confidence=confidence,
             output=output,
             remainder=remainder,
+            index=index,
             handle_unknown=handle_unknown,
             random_state=random_state,
         )
@@ -209,8 +211,8 @@ class SubsetMergingSanitizer(_PartitionSanitizer):
 
     def __init__(
         self,
-        sensitive: ColumnKey | None = None,
-        useful: ColumnKey | Sequence[ColumnKey] | None = None,
+        sensitive: ColumnKeys | None = None,
+        useful: ColumnKeys | None = None,
         *,
         notion: str = "lip",
         epsilon: float | Sequence[float] = 1.0,
@@ -221,6 +223,7 @@ class SubsetMergingSanitizer(_PartitionSanitizer):
         confidence: float | None = None,
         output: str = "label",
         remainder: str = "drop",
+        index: str = "keep",
         handle_unknown: str = "error",
         random_state: RandomState = None,
     ) -> None:
@@ -234,6 +237,7 @@ class SubsetMergingSanitizer(_PartitionSanitizer):
             confidence=confidence,
             output=output,
             remainder=remainder,
+            index=index,
             handle_unknown=handle_unknown,
             random_state=random_state,
         )

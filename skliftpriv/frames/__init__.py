@@ -1,8 +1,9 @@
 """Data frames in and out; nothing below this room knows about them."""
 
 from ._attach import joint_from_frame, report_to_frame
+from ._index import concerns, shuffle_rows
 from ._symbols import ContingencyTable, SymbolEncoder, encode_rows, sort_symbols
-from ._table import ColumnKey, LabelColumn, Table, as_columns, checked_weight
+from ._table import ColumnKey, LabelColumn, Table, as_columns, checked_weight, keeps_type
 
 __all__ = [
     "ColumnKey",
@@ -12,8 +13,11 @@ __all__ = [
     "Table",
     "as_columns",
     "checked_weight",
+    "concerns",
     "encode_rows",
     "joint_from_frame",
+    "keeps_type",
     "report_to_frame",
+    "shuffle_rows",
     "sort_symbols",
 ]

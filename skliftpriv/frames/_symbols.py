@@ -114,12 +114,19 @@ class ContingencyTable:
     """Counts of (s, x) pairs that can be added up over batches."""
 
     def __init__(
-        self, counts: np.ndarray, sensitive: Sequence[Label], useful: Sequence[Label], n_rows: int
+        self,
+        counts: np.ndarray,
+        sensitive: Sequence[Label],
+        useful: Sequence[Label],
+        n_rows: int,
+        *,
+        weighted: bool = False,
     ) -> None:
         self.counts = counts
         self.sensitive = tuple(sensitive)
         self.useful = tuple(useful)
         self.n_rows = n_rows
+        self.weighted = weighted
 
     @classmethod
     def count(
@@ -132,7 +139,9 @@ class ContingencyTable:
         cells = np.bincount(
             s_codes * shape[1] + x_codes, weights=weight, minlength=shape[0] * shape[1]
         )
-        table = cls(cells.reshape(shape).astype(float), s_symbols, x_symbols, s_codes.size)
+        weighted = weight is not None and bool((weight != 1).any())
+        counts = cells.reshape(shape).astype(float)
+        table = cls(counts, s_symbols, x_symbols, s_codes.size, weighted=weighted)
         return table._reordered(sort_symbols(s_symbols), sort_symbols(x_symbols))
 
     def __add__(self, other: ContingencyTable) -> ContingencyTable:
@@ -141,7 +150,11 @@ class ContingencyTable:
         first = self._reordered(sensitive, useful)
         second = other._reordered(sensitive, useful)
         return ContingencyTable(
-            first.counts + second.counts, sensitive, useful, self.n_rows + other.n_rows
+            first.counts + second.counts,
+            sensitive,
+            useful,
+            self.n_rows + other.n_rows,
+            weighted=self.weighted or other.weighted,
         )
 
     def _reordered(self, sensitive: Sequence[Label], useful: Sequence[Label]) -> ContingencyTable:
@@ -150,7 +163,7 @@ class ContingencyTable:
         counts = np.zeros((len(sensitive), len(useful)))
         place = np.ix_([rows[s] for s in self.sensitive], [columns[x] for x in self.useful])
         counts[place] = self.counts
-        return ContingencyTable(counts, sensitive, useful, self.n_rows)
+        return ContingencyTable(counts, sensitive, useful, self.n_rows, weighted=self.weighted)
 
     def joint(self, smoothing: float = 0.0) -> JointDistribution:
         """Estimate the joint distribution."""

@@ -9,13 +9,14 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 import pandas as pd
+from narwhals.dependencies import is_pyarrow_table
 from numpy.typing import NDArray
 from sklearn.utils import check_array
 
 from .._arrays import Label
 from ..exceptions import InvalidParameterError
 
-__all__ = ["ColumnKey", "LabelColumn", "Table", "as_columns", "checked_weight"]
+__all__ = ["ColumnKey", "LabelColumn", "Table", "as_columns", "checked_weight", "keeps_type"]
 
 Codes = NDArray[np.intp]
 ColumnKey = str | int
@@ -23,10 +24,21 @@ ColumnKey = str | int
 
 @dataclass(frozen=True)
 class LabelColumn:
-    """A column that repeats few labels: ``labels[codes]``."""
+    """A column that repeats few labels: ``labels[codes]``.
+
+    Attributes
+    ----------
+    labels : sequence
+        The labels; those of data frames are written as text.
+    codes : ndarray of int
+        Position of the label of each row.
+    like : column, optional
+        A column whose type the labels have: they are then written as the values that they are.
+    """
 
     labels: Sequence[Label]
     codes: Codes
+    like: Any = None
 
 
 class Table:
@@ -43,27 +55,37 @@ class Table:
     """
 
     def __init__(self, X: Any, *, allow_empty: bool = False, what: str = "X") -> None:
-        frame = _as_frame(X, what)
+        self._what = what
+        names, frame = _as_frame(X, what)
         self.frame: nw.DataFrame[Any] | None = frame
         unnamed = isinstance(X, pd.DataFrame) and frame is None
         self._numbers_as_names = list(X.columns) if unnamed else []
         if frame is None:
-            self.array: Any = _as_values(X)
+            # Places tell columns apart, so that names which are no names may repeat.
+            values = X.set_axis(range(X.shape[1]), axis=1) if unnamed else X
+            self.array: Any = _as_values(values)
             self.names: list[str] | None = None
             self.n_rows, self.n_columns = self.array.shape
             return
-        self.names = list(frame.columns)
-        self.n_rows, self.n_columns = frame.shape
+        self.names = names
+        self.n_rows, self.n_columns = len(X), len(names)
         if self.n_columns == 0 or (self.n_rows == 0 and not allow_empty):
+            shape = (self.n_rows, self.n_columns)
             raise InvalidParameterError(
                 f"Found array with {self.n_rows} sample(s) and {self.n_columns} feature(s) "
-                f"(shape={frame.shape}) while a minimum of 1 is required."
+                f"(shape={shape}) while a minimum of 1 is required."
             )
 
     @property
     def numeric(self) -> bool:
         """Whether this is an array of numbers, which has no room for names of merged symbols."""
         return self.frame is None and self.array.dtype.kind in "biuf"
+
+    @property
+    def index(self) -> pd.Index | None:
+        """The index of a pandas frame, which is released with its rows; None for other tables."""
+        index = None if self.frame is None else getattr(nw.to_native(self.frame), "index", None)
+        return index if isinstance(index, pd.Index) else None
 
     def position(self, key: ColumnKey, parameter: str) -> int:
         """Position of a column given by name or index."""
@@ -79,6 +101,7 @@ class Table:
                 raise InvalidParameterError(
                     f"{parameter}={key!r} is not a column of X. Columns: {_listing(self.names)}."
                 )
+            self.check_unique(key)
             return self.names.index(key)
         if not -self.n_columns <= key < self.n_columns:
             raise InvalidParameterError(
@@ -93,29 +116,46 @@ class Table:
             )
         return position
 
+    def check_unique(self, name: str) -> None:
+        """Refuse a column that is asked for by a name that several columns have."""
+        n_columns = 0 if self.names is None else self.names.count(name)
+        if n_columns > 1:
+            raise InvalidParameterError(
+                f"{n_columns} columns of {self._what} are called {name!r}. The names of columns "
+                "that are used must be unique: rename all but one, or use other columns."
+            )
+
     def reordered(self, other: Any) -> bool:
         """Tell whether a pandas object has the index of this table, in another order."""
-        own = None if self.frame is None else getattr(nw.to_native(self.frame), "index", None)
-        index = getattr(other, "index", None)
-        if not (isinstance(own, pd.Index) and isinstance(index, pd.Index)):
+        own, index = self.index, getattr(other, "index", None)
+        if own is None or not isinstance(index, pd.Index):
             return False
         return len(own) == len(index) and not own.equals(index) and set(own) == set(index)
 
     def column(self, key: ColumnKey) -> Any:
         """Return one column by name or position: a narwhals series or a one-dimensional array."""
-        if self.frame is None:
+        if self.frame is None or self.names is None:
             return self.array[:, key]
-        return self.frame.get_column(key if isinstance(key, str) else self.frame.columns[key])
+        name = key if isinstance(key, str) else self.names[key]
+        self.check_unique(name)
+        return self.frame.get_column(name)
 
     def pick(self, names: Sequence[str], what: str) -> list[Any]:
         """Return the columns with these names, or the first ones of an array without names."""
         keys: Sequence[ColumnKey] = range(len(names)) if self.names is None else names
         return [self.column(self.position(key, what)) for key in keys]
 
-    def build(self, columns: dict[str, LabelColumn | np.ndarray | Any]) -> Any:
-        """Make a table of the same kind, with the same index, from named columns.
+    def build(
+        self, columns: dict[str, LabelColumn | np.ndarray | Any], *, keep_index: bool = True
+    ) -> Any:
+        """Make a table of the same kind from named columns, for the same rows.
 
-        A value is a :class:`LabelColumn`, an array of numbers or a column of this table.
+        Parameters
+        ----------
+        columns : dict
+            A value is a :class:`LabelColumn`, an array of numbers or a column of this table.
+        keep_index : bool, default=True
+            Whether a pandas frame keeps its index, or gets a new one.
         """
         if self.frame is None:
             return _stacked([_as_array(column) for column in columns.values()])
@@ -127,19 +167,18 @@ class Table:
         if backend is nw.Implementation.PANDAS:
             # Rows keep their place and their index, whatever index the single columns have.
             arrays = {name: nw.to_native(column).array for name, column in series.items()}
-            return pd.DataFrame(arrays, index=nw.to_native(self.frame).index)
+            return pd.DataFrame(arrays, index=self.index if keep_index else None)
         # Unlike nw.from_dict, select keeps types such as pyarrow's dictionaries.
         return nw.to_native(self.frame.select(*(c.alias(name) for name, c in series.items())))
 
 
-def _as_frame(X: Any, what: str) -> nw.DataFrame[Any] | None:
-    try:
-        frame = nw.from_native(X, pass_through=True, allow_series=True)
-        names = frame.columns if isinstance(frame, nw.DataFrame) else []
-    except nw.exceptions.DuplicateError as error:
-        raise InvalidParameterError(
-            f"The column names of {what} must be unique. {error}"
-        ) from error
+def _as_frame(X: Any, what: str) -> tuple[list[str], nw.DataFrame[Any] | None]:
+    """Return the names of all columns, and a frame of those whose names are unique."""
+    names = _names_of(X)
+    if len(set(names)) < len(names):
+        unique = [place for place, name in enumerate(names) if names.count(name) == 1]
+        X = X.iloc[:, unique] if isinstance(X, pd.DataFrame) else X.select(unique)
+    frame = nw.from_native(X, pass_through=True, allow_series=True)
     if isinstance(frame, nw.LazyFrame):
         raise InvalidParameterError(f"{what} is a lazy frame; call collect() on it first.")
     if isinstance(frame, nw.Series):
@@ -148,12 +187,24 @@ def _as_frame(X: Any, what: str) -> nw.DataFrame[Any] | None:
             f"pass a data frame, for example {what}[['name']]."
         )
     if not isinstance(frame, nw.DataFrame):
-        return None
-    if len(set(names)) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
-        raise InvalidParameterError(f"The column names of {what} must be unique; {twice!r} is not.")
-    # Like scikit-learn, names that are not text are no names: read by position.
-    return frame if all(isinstance(name, str) for name in names) else None
+        return [], None
+    names = names or list(frame.columns)
+    text = [name for name in names if isinstance(name, str)]
+    if 0 < len(text) < len(names):
+        strange = next(name for name in names if not isinstance(name, str))
+        raise InvalidParameterError(
+            f"Some columns of {what} have string names, but not {strange!r}: rename it, for "
+            f"example by {what}.columns = {what}.columns.astype(str)."
+        )
+    # Like in scikit-learn, names that are not text do not count: columns are read by position.
+    return (names, frame) if len(text) == len(names) else ([], None)
+
+
+def _names_of(X: Any) -> list[Any]:
+    """List the names of the columns of pandas and pyarrow tables, which may hold duplicates."""
+    if isinstance(X, pd.DataFrame):
+        return list(X.columns)
+    return list(X.column_names) if is_pyarrow_table(X) else []
 
 
 def _as_values(X: Any, **options: Any) -> np.ndarray:
@@ -166,10 +217,33 @@ def _as_values(X: Any, **options: Any) -> np.ndarray:
 
 
 def _as_series(name: str, column: LabelColumn | np.ndarray, backend: Any) -> nw.Series[Any]:
-    if isinstance(column, LabelColumn):
-        texts = [None if label is None else str(label) for label in column.labels]
-        return nw.new_series(name, texts, nw.String, backend=backend)[column.codes]
-    return nw.new_series(name, column, backend=backend)
+    if not isinstance(column, LabelColumn):
+        return nw.new_series(name, column, backend=backend)
+    if isinstance(column.like, nw.Series):
+        return _typed_series(name, column, backend)[column.codes]
+    texts = [None if label is None else str(label) for label in column.labels]
+    return nw.new_series(name, texts, nw.String, backend=backend)[column.codes]
+
+
+def keeps_type(column: Any) -> bool:
+    """Tell whether values of a column of a data frame are numbers, booleans or dates."""
+    if not isinstance(column, nw.Series):
+        return False
+    dtype = column.dtype
+    return bool(dtype.is_numeric() or dtype.is_temporal() or dtype == nw.Boolean)
+
+
+def _typed_series(name: str, column: LabelColumn, backend: Any) -> nw.Series[Any]:
+    """Write the labels as values of the type of another column, or of one that holds them all."""
+    try:
+        if backend is nw.Implementation.PANDAS:
+            dtype = nw.to_native(column.like).dtype
+            values = pd.Series(list(column.labels), dtype=dtype, name=name)
+            return nw.from_native(values, series_only=True)
+        return nw.new_series(name, list(column.labels), column.like.dtype, backend=backend)
+    except (TypeError, ValueError, OverflowError):
+        # A later table may have a narrower type than the one that was fitted.
+        return nw.new_series(name, list(column.labels), backend=backend)
 
 
 def _as_array(column: LabelColumn | np.ndarray) -> np.ndarray:
@@ -192,7 +266,7 @@ def as_columns(values: Any, what: str) -> list[Any]:
     series = nw.from_native(values, pass_through=True, series_only=True)
     if isinstance(series, nw.Series):
         return [series]
-    if _as_frame(values, what) is None:
+    if _as_frame(values, what)[1] is None:
         array = _as_values(values, ensure_2d=False)
         return [array] if array.ndim == 1 else list(array.T)
     table = Table(values, what=what)

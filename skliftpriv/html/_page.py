@@ -83,10 +83,12 @@ def write_report(sanitizer: LiftSanitizer, path: str | Path, *, title: str | Non
 
 
 def _head(sanitizer: LiftSanitizer, title: str) -> str:
-    good = sanitizer.guarantee_.holds
-    kind, verdict = ("badge", "✓ Budget met") if good else ("badge bad", "✗ Budget missed")
+    guarantee = sanitizer.guarantee_
+    kind, verdict = "badge bad", "✗ Not private" if guarantee.holds else "✗ Budget missed"
+    if guarantee.private:
+        kind, verdict = "badge", "✓ Budget met"
     badge = f'<span class="{kind}">{verdict}</span>'
-    return f"<h1>{escape(title)}</h1><p>{badge} {escape(sanitizer.guarantee_._claim())}</p>"
+    return f"<h1>{escape(title)}</h1><p>{badge} {escape(guarantee.claim)}</p>"
 
 
 def _cards(sanitizer: LiftSanitizer, sensitive: str, useful: str) -> str:
@@ -94,12 +96,16 @@ def _cards(sanitizer: LiftSanitizer, sensitive: str, useful: str) -> str:
     before, after = report.before, report.after
     cards = [
         ("Protected", sensitive, f"{sanitizer.joint_.shape[0]} values"),
-        ("Released", useful, f"{sanitizer.joint_.shape[1]} values, {guarantee.n_rows:,} rows"),
+        (
+            "Released",
+            useful,
+            f"{sanitizer.joint_.shape[1]} values, {guarantee.n_rows:,} rows counted",
+        ),
         ("Budget", str(sanitizer.notion_), f"basis: {guarantee.basis}"),
         (
             "Becomes more probable at most",
             f"{factor(before.max_log_lift)} → {factor(after.max_log_lift)} times",
-            f"any value of {sensitive}, before → after",
+            f"any value of {sensitive}, before → after, as estimated",
         ),
         (
             "Becomes less probable at most",

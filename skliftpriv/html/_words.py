@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import sys
 from math import exp, inf
-from typing import Any
 
 from .._format import share
-from ..estimators import LiftSanitizer
+from ..estimators import Guarantee, LiftSanitizer
 from ..notions import Notion
 
 __all__ = ["budget_in_words", "change_in_words", "how_made", "limits", "package_version"]
@@ -59,23 +58,20 @@ def change_in_words(sanitizer: LiftSanitizer, sensitive: str, useful: str) -> st
         return f"{ruled_out} to {factor(high)} times"
 
     return (
-        f"Seeing the original {useful} makes a value of {sensitive} "
-        f"{span(before.min_log_lift, before.max_log_lift)} as probable as it is for everybody; "
-        f"seeing what is released, {span(after.min_log_lift, after.max_log_lift)}."
+        f"For the estimated distribution: seeing the original {useful} makes a value of "
+        f"{sensitive} {span(before.min_log_lift, before.max_log_lift)} as probable as it is for "
+        f"everybody; seeing what is released, {span(after.min_log_lift, after.max_log_lift)}."
     )
 
 
 def limits(sanitizer: LiftSanitizer) -> list[tuple[str, str]]:
-    """List what the guarantee does not cover: a title and a sentence each."""
+    """List what the guarantee does not cover: a title and a sentence or two each."""
     guarantee = sanitizer.guarantee_
-    found = [_basis(guarantee)]
-    found += [
-        (
-            "Releasing again",
-            "It covers one release. Drawing the same rows again, at this or another budget, lets "
-            "noise be averaged away, and what is leaked grows.",
-        ),
-        ("Other columns", _others(sanitizer)),
+    found = [
+        ("Estimation", _basis(sanitizer)),
+        ("Releasing again", _again(guarantee)),
+        ("Other columns", _others(guarantee)),
+        ("Order and index", _order(sanitizer)),
         (
             "Related rows",
             "Each row is protected on its own. Rows about the same person, household or event "
@@ -87,7 +83,8 @@ def limits(sanitizer: LiftSanitizer) -> list[tuple[str, str]]:
             "It is about the sensitive value, not about whether somebody is in the table. How "
             "common each sensitive value is overall is taken as known.",
         ),
-        ("Randomness", _randomness(sanitizer)),
+        ("New values", _new_values(guarantee)),
+        ("Randomness", _randomness(guarantee)),
         (
             "This page",
             "It shows statistics of the original rows. Give it to whoever decides on the release, "
@@ -99,32 +96,72 @@ def limits(sanitizer: LiftSanitizer) -> list[tuple[str, str]]:
     return found
 
 
-def _basis(guarantee: Any) -> tuple[str, str]:
-    if guarantee.confidence is None:
+def _basis(sanitizer: LiftSanitizer) -> str:
+    guarantee = sanitizer.guarantee_
+    rows = f"{guarantee.n_rows:,} rows"
+    if guarantee.confidence is not None:
         return (
-            "Estimation",
-            f"The budget holds exactly for the distribution of the {guarantee.n_rows:,} rows that "
-            "were counted. The population that they come from differs, most for rare values; "
-            "<code>confidence=0.95</code> would cover that.",
+            f"Covered with probability {guarantee.confidence:g}: then the budget holds for the "
+            f"distribution that the {rows} came from, if they are independent draws from one and "
+            "show all of its values. With the remaining probability it may not."
+        )
+    verb = "holds exactly" if guarantee.holds else "is missed"
+    changes = []
+    if guarantee.weighted:
+        changes.append("counted by their weights")
+    if guarantee.smoothing:
+        changes.append(f"with {guarantee.smoothing:g} more counted in every cell")
+    if changes:
+        text = (
+            f"The budget {verb} for the distribution of the {rows} {' and '.join(changes)}. For "
+            "the shares of the rows themselves the levels may be higher."
+        )
+    else:
+        text = f"The budget {verb} for the distribution of the {rows} that were counted."
+    return f"{text} {_population(sanitizer)}"
+
+
+def _population(sanitizer: LiftSanitizer) -> str:
+    text = "Other rows, and the population that they come from, differ from it, most in rare values"
+    if not sanitizer.notion_.polyhedral or "srlip" in sanitizer.notion_.budget:
+        return f"{text}."
+    if "confidence" in sanitizer.fitted_parameters():
+        return f"{text}; <code>confidence=0.95</code> would cover that."
+    return f"{text}; <code>skliftpriv.audit</code> measures that on other rows."
+
+
+def _again(guarantee: Guarantee) -> str:
+    if guarantee.randomized:
+        return (
+            "It covers one release. Drawing the same rows again, at this or another budget, lets "
+            "noise be averaged away, and what is leaked grows."
         )
     return (
-        "Estimation",
-        f"Covered with probability {guarantee.confidence:g}: then the budget holds for the "
-        f"distribution that the {guarantee.n_rows:,} rows came from, if they are independent "
-        "draws from one. With the remaining probability it may not.",
+        "It covers one release. Nothing is drawn, so the same call repeats itself; releasing the "
+        "same rows at another budget, or by another mechanism, tells more about them."
     )
 
 
-def _others(sanitizer: LiftSanitizer) -> str:
-    names = ", ".join(sanitizer.guarantee_.columns)
-    text = (
-        f"Only {names} is covered"
-        if len(sanitizer.guarantee_.columns) == 1
-        else (f"Only {names} together are covered")
-    )
-    if sanitizer.remainder == "passthrough":
-        return f"{text}; further columns were released as they are, and nothing protects them."
+def _others(guarantee: Guarantee) -> str:
+    several = len(guarantee.columns) > 1
+    text = f"Only {', '.join(guarantee.columns)} {'together are' if several else 'is'} covered"
+    if guarantee.unprotected:
+        listed = ", ".join(guarantee.unprotected)
+        return f"{text}. Released with it, and not protected: {listed}."
     return f"{text}; what is released besides, now or later, may give the sensitive value away."
+
+
+def _order(sanitizer: LiftSanitizer) -> str:
+    kept = sanitizer.fitted_parameters()["index"] == "keep"
+    what = (
+        "The order of the rows, and the index of a pandas frame, are"
+        if kept
+        else ("The order of the rows is")
+    )
+    return (
+        f"{what} released with the rows. Where the rows are sorted by the sensitive value, that "
+        "gives it away: shuffle them."
+    )
 
 
 def _side(sanitizer: LiftSanitizer) -> str:
@@ -139,18 +176,26 @@ def _side(sanitizer: LiftSanitizer) -> str:
     )
 
 
-def _randomness(sanitizer: LiftSanitizer) -> str:
-    if sanitizer.guarantee_.secret_randomness:
-        return "Draws came from the operating system's generator, and cannot be repeated."
+def _new_values(guarantee: Guarantee) -> str:
+    if guarantee.handle_unknown == "error":
+        return "Rows with a value that was not counted are refused."
+    return f"A value that was not counted is replaced by a draw: {guarantee.with_new_values}."
+
+
+def _randomness(guarantee: Guarantee) -> str:
+    if not guarantee.randomized:
+        return "Nothing is drawn: equal values are released alike."
+    if guarantee.secret_randomness:
+        return "Draws come from the operating system's generator, and cannot be repeated."
     return (
-        "Draws came from a seed. Whoever knows it can undo the randomisation: for tests, not for "
-        "a release."
+        "Draws come from a seed (random_state). Whoever knows or guesses it, and much of the "
+        "table, can undo the randomisation: this is for experiments, and not private."
     )
 
 
 def how_made(sanitizer: LiftSanitizer) -> list[tuple[str, str]]:
     """List the mechanism, its parameters and what it found."""
-    parameters = sanitizer.get_params()
+    parameters = sanitizer.fitted_parameters()
     randomness = parameters.pop("random_state")
     listed = ", ".join(
         f"{name}={value!r}"
@@ -164,12 +209,13 @@ def how_made(sanitizer: LiftSanitizer) -> list[tuple[str, str]]:
         ("Parameters", f"{listed}, random_state={'None' if randomness is None else 'a seed'}"),
         (
             "Data",
-            f"{sanitizer.guarantee_.n_rows:,} rows, {joint.shape[0]} sensitive and "
+            f"{sanitizer.guarantee_.n_rows:,} rows counted, {joint.shape[0]} sensitive and "
             f"{joint.shape[1]} useful values",
         ),
     ]
     if (gap := getattr(sanitizer, "gap_", None)) is not None:
-        rows.append(("Optimality", f"at most {share(max(gap, 0.0))} of X below the optimum"))
+        best = getattr(sanitizer, "optimum", "the optimum")
+        rows.append(("Optimality", f"at most {share(max(gap, 0.0))} of X below {best}"))
     rows.append(("Check", "budget compared in exact arithmetic with the integers that are sampled"))
     rows.append(("Made with", f"skliftpriv {package_version()}"))
     return rows

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from copy import copy
 from dataclasses import asdict, dataclass
 from numbers import Real
 from typing import Any, Literal, TypeAlias
@@ -178,12 +177,10 @@ def audit(
     check_is_fitted(estimator)
     table = Table(X)
     layout = estimator._layout
-    layout.check(table, type(estimator).__name__, sensitive_needed=sensitive_features is None)
+    layout.check(table, type(estimator).__name__, sensitive=sensitive_features is None, rest=False)
     sensitive = estimator._sensitive_columns(table, estimator._layout, sensitive_features)
     # Other columns are not what is promised, and numbers tell outputs apart in arrays too.
-    alone = copy(estimator)
-    alone.remainder = "drop"
-    alone.output = "bits" if isinstance(alone, OUESanitizer) else "code"
+    alone = estimator._only_protected("bits" if isinstance(estimator, OUESanitizer) else "code")
     given = {} if sensitive_features is None else {"sensitive_features": sensitive_features}
     seen_s = isinstance(alone, ConditionalReporting)
     released = alone.transform(X, **given) if seen_s else alone.transform(X)

@@ -233,6 +233,7 @@ def test_an_open_list_of_values_is_warned_of():
 def test_a_closed_list_with_a_rare_value_is_not_warned_of():
     frame = pd.DataFrame({"s": [0, 1] * 500, "x": ["a", "a", "b", "b"] * 250})
     frame.loc[0, "x"] = "rare"
+    frame = frame.sample(frac=1, random_state=0, ignore_index=True)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         SubsetMergingSanitizer("s", "x", confidence=0.95).fit(frame)

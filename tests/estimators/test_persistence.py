@@ -65,5 +65,5 @@ def test_copies_of_a_fitted_model_predict_the_same(tmp_path):
     chance = model.predict_proba(ADULT[COLUMNS])
     for twin in (pickle.loads(pickle.dumps(model)), through_file(model, tmp_path)):
         assert (twin.predict_proba(ADULT[COLUMNS]) == chance).all()
-    model.set_params(sanitizer__random_state=1)
+    model.set_params(sanitizer__random_state=1).fit(ADULT[COLUMNS], INCOME)
     assert (model.predict_proba(ADULT[COLUMNS]) != chance).any()

@@ -157,7 +157,7 @@ def test_predictions_on_new_rows_with_an_unseen_occupation_work_when_resampled()
     new = pd.DataFrame({"occupation": ["Astronaut", None, "Sales"]})
     assert model.predict(new).shape == (3,)
     with pytest.raises(ValueError, match="'Astronaut'"):
-        model.set_params(sanitizer__handle_unknown="error").predict(new)
+        model.set_params(sanitizer__handle_unknown="error").fit(ADULT[COLUMNS], INCOME).predict(new)
 
 
 KINDS = {"default": np.ndarray, "pandas": pd.DataFrame, "polars": pl.DataFrame}

@@ -179,7 +179,7 @@ def test_unary_encoding_resamples_unseen_values():
     strange = pd.DataFrame({"x": ["new"] * 20_000})
     with pytest.raises(UnknownCategoryError, match="'new'"):
         sanitizer.transform(strange)
-    bits = sanitizer.set_params(handle_unknown="resample").transform(strange)
+    bits = sanitizer.set_params(handle_unknown="resample").fit(FRAME).transform(strange)
     noise = 1 / (np.exp(sanitizer.alpha_) + 1)
     expected = noise + (0.5 - noise) * sanitizer.joint_.p_x
     assert bits.mean().to_numpy() == pytest.approx(expected, abs=0.02)
@@ -222,7 +222,7 @@ def test_unseen_s_is_refused_or_resampled():
     strange = pd.DataFrame({"s": ["new"] * 20_000, "x": ["a"] * 20_000})
     with pytest.raises(UnknownCategoryError, match=r"1 sensitive value.*'new'"):
         sanitizer.transform(strange)
-    released = sanitizer.set_params(handle_unknown="resample").transform(strange)
+    released = sanitizer.set_params(handle_unknown="resample").fit(FRAME).transform(strange)
     shares = released["x"].value_counts(normalize=True).reindex(list(LETTERS)).to_numpy()
     assert shares == pytest.approx(sanitizer.channel_.p_y(sanitizer.joint_.p_x), abs=0.02)
 

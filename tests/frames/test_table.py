@@ -138,8 +138,6 @@ def test_text_arrays_are_taken_as_they_are():
     [
         (pd.Series(["a"]), "single column"),
         (pl.LazyFrame(DATA), "lazy frame"),
-        (pd.DataFrame([[1, 2]], columns=["a", "a"]), "must be unique"),
-        (pa.Table.from_arrays([pa.array([1])] * 2, names=["a", "a"]), "must be unique"),
         (pd.DataFrame({"a": []}), "0 sample"),
         (pl.DataFrame(), "0 feature"),
     ],
@@ -181,3 +179,26 @@ def test_several_columns_on_their_own_are_read(values):
     first, second = as_columns(values, "sensitive_features")
     assert list(first) == DATA["a"]
     assert list(second) == DATA["b"]
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        pd.DataFrame([[1, 2, 3]], columns=["a", "b", "a"]),
+        pa.Table.from_arrays([pa.array([i]) for i in (1, 2, 3)], names=["a", "b", "a"]),
+    ],
+    ids=["pandas", "pyarrow"],
+)
+def test_names_that_occur_twice_block_only_who_uses_them(table):
+    found = Table(table)
+    assert found.names == ["a", "b", "a"]
+    assert found.column("b").to_list() == found.column(1).to_list() == [2]
+    for key in ("a", 0, 2):
+        with pytest.raises(InvalidParameterError, match="2 columns of X are called 'a'"):
+            found.column(key)
+    with pytest.raises(InvalidParameterError, match="2 columns of S are called 'a'"):
+        as_columns(table, "S")
+
+
+def test_names_that_are_not_text_may_repeat():
+    assert Table(pd.DataFrame([[1, 2]], columns=[0, 0])).array.tolist() == [[1, 2]]

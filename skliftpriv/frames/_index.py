@@ -1,0 +1,155 @@
+"""What the index and the order of rows give away: both are released with the rows."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy.stats import chi2_contingency
+from scipy.stats.contingency import association
+
+from ..sampling import RandomState, derived_stream
+from ._symbols import encode_rows
+from ._table import Table
+
+__all__ = ["concerns", "shuffle_rows"]
+
+Codes = NDArray[np.intp]
+
+#: Numbers that have nothing to do with S are called out this rarely, and others from here on.
+_ERROR = 1e-6
+_ASSOCIATION = 0.1
+_PARTS = 32
+#: Rows that a cell of the test should be able to count on, and rows that are looked at.
+_EXPECTED = 5.0
+_ROWS = 100_000
+#: With fewer rows no test could tell.
+_FEWEST_ROWS = 50
+
+
+def concerns(
+    table: Table, sensitive: Sequence[Any] | None = None, *, index: bool = True
+) -> list[str]:
+    """List what is released with the rows of a table and may give S away: index and order.
+
+    Parameters
+    ----------
+    table : Table
+        The rows.
+    sensitive : sequence of columns, optional
+        S of the same rows, if it is known.
+    index : bool, default=True
+        Whether the index of a pandas frame is released at all.
+
+    Returns
+    -------
+    list of str
+        For example ``["the index 'id'"]``. An unnamed index of whole numbers, and the order of
+        the rows, are listed only if they go together with S.
+    """
+    released = table.index if index else None
+    found = [] if released is None else _telling_index(released)
+    if sensitive is None or table.n_rows < _FEWEST_ROWS:
+        return found
+    place = _sample(table.n_rows)
+    codes, _ = encode_rows([column[place] for column in sensitive])
+    # A range numbers the rows in their order, which is looked at anyway.
+    numbers = None if found or isinstance(released, pd.RangeIndex) else released
+    if numbers is not None and _goes_with(numbers.to_numpy()[place], codes):
+        found.append("the index, which goes together with the sensitive values")
+    if _goes_with(place, codes):
+        found.append("the order of the rows, which goes together with the sensitive values")
+    return found
+
+
+def _telling_index(index: pd.Index) -> list[str]:
+    """List an index that looks like more than numbers of rows."""
+    if any(name is not None for name in index.names):
+        names = ", ".join(repr(str(name)) for name in index.names if name is not None)
+        return [f"the index {names}"]
+    if isinstance(index, pd.MultiIndex) or not pd.api.types.is_integer_dtype(index.dtype):
+        return [f"the index of type {index.dtype}"]
+    return []
+
+
+def _sample(n_rows: int) -> Codes:
+    if n_rows <= _ROWS:
+        return np.arange(n_rows)
+    return np.sort(np.random.default_rng(0).choice(n_rows, _ROWS, replace=False))
+
+
+def _goes_with(numbers: NDArray[Any], sensitive: Codes) -> bool:
+    """Test whether numbers and S depend on each other: by size, by last digit, or by value."""
+    values, codes = np.unique(numbers, return_inverse=True)
+    codes = codes.reshape(-1)
+    parts = min(_PARTS, max(2, int(numbers.size / (2 * _EXPECTED))))
+    groupings = [codes * parts // values.size, (numbers % 10).astype(np.intp)]
+    if values.size <= numbers.size / _EXPECTED:
+        groupings.append(codes)  # values that repeat
+    return any(_dependent(groups, sensitive, _ERROR / len(groupings)) for groups in groupings)
+
+
+def _dependent(groups: Codes, sensitive: Codes, error: float) -> bool:
+    """Chi-square test; sensitive values that are too rare for it are taken together."""
+    sizes = np.bincount(groups)
+    smallest = sizes[sizes > 0].min() / groups.size
+    common = np.bincount(sensitive) * smallest >= _EXPECTED
+    pooled = np.where(common[sensitive], sensitive + 1, 0)
+    n_s = int(pooled.max()) + 1
+    table = np.bincount(groups * n_s + pooled, minlength=sizes.size * n_s).reshape(-1, n_s)
+    table = table[table.any(axis=1)][:, table.any(axis=0)]
+    if min(table.shape) < 2 or chi2_contingency(table).pvalue >= error:
+        return False
+    return bool(association(table, method="cramer") >= _ASSOCIATION)
+
+
+def shuffle_rows(X: Any, *, random_state: RandomState = None) -> Any:
+    """Return the rows of a table in random order, and without their index.
+
+    The order of rows is released with them: a table sorted by S tells S by position, however
+    well its columns are protected. Shuffle what is published, where nobody needs the order.
+
+    Parameters
+    ----------
+    X : pandas or polars DataFrame, pyarrow Table, or 2-D array-like
+        The rows, usually what ``transform`` returned.
+    random_state : int, RandomState, Generator or None, default=None
+        None draws the order from the operating system's cryptographic generator. A seed makes
+        it reproducible, and so known to whoever knows the seed.
+
+    Returns
+    -------
+    table of the same kind
+
+    Examples
+    --------
+    >>> from skliftpriv import SubsetMergingSanitizer, shuffle_rows
+    >>> from skliftpriv.datasets import load_adult
+    >>> adult = load_adult()[["relationship", "occupation"]]
+    >>> sanitizer = SubsetMergingSanitizer("relationship", "occupation", epsilon=0.5)
+    >>> released = shuffle_rows(sanitizer.fit_transform(adult))
+    >>> len(released), released.index[0]
+    (32561, 0)
+    """
+    table = Table(X, allow_empty=True)
+    order = _random_order(table.n_rows, random_state)
+    if table.frame is None:
+        return table.array[order]
+    if isinstance(X, pd.DataFrame):
+        return X.iloc[order].reset_index(drop=True)
+    return table.frame[order].to_native()
+
+
+def _random_order(n_rows: int, random_state: RandomState) -> Codes:
+    stream = derived_stream(random_state, b"order")
+    draw = os.urandom if stream is None else stream.bytes
+    while True:
+        keys = np.frombuffer(draw(8 * n_rows), dtype=np.uint64)
+        order = np.argsort(keys, kind="stable")
+        # Ties would favour the old order; in 64 bits there are next to none.
+        if n_rows < 2 or (np.diff(keys[order]) > 0).all():
+            return order
