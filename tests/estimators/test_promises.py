@@ -270,7 +270,7 @@ CASES = {
         lambda: fit(PLAIN, sample_weight=np.ones(len(ADULT))),
     ),
     "The budget is missed for the distribution": (
-        lambda: fit(WatchdogSanitizer(*PAIR, epsilon=2.0, repair=False)),
+        lambda: fit(WatchdogSanitizer(*PAIR, notion="alip", epsilon=2.0, repair=False)),
         lambda: fit(PLAIN),
     ),
     "confidence=0.95 would cover that": (lambda: fit(PLAIN), lambda: fit(OUESanitizer(*PAIR))),
@@ -323,7 +323,7 @@ CASES = {
         lambda: fit(GRRSanitizer(*PAIR)),
     ),
     "It is NOT met: do not release": (
-        lambda: fit(WatchdogSanitizer(*PAIR, epsilon=2.0, repair=False)),
+        lambda: fit(WatchdogSanitizer(*PAIR, notion="alip", epsilon=2.0, repair=False)),
         lambda: fit(PLAIN),
     ),
     "but for a probability of 0.05": (
