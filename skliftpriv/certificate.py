@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csc_array, csr_array
 
 from ._arrays import FloatArray, Label, exact_integers
+from ._independence import independent_weights
 from .channel import Channel
 from .confidence import ConfidenceSet
 from .notions import Notion
@@ -44,6 +45,8 @@ _PART_BITS = 6
 Weights: TypeAlias = csr_array
 #: Tells which outputs of integer weights keep a promise.
 Check: TypeAlias = Callable[[Weights], NDArray[np.bool_]]
+#: Makes integer weights keep a promise, and tells the share of a constant mixed in.
+Mend: TypeAlias = Callable[[Weights], tuple[Weights, float]]
 
 
 @dataclass(frozen=True)
@@ -203,11 +206,22 @@ def release(
         return certify_over(over, weights, notion)
 
     p_x = masses.sum(axis=0) / masses.sum()
+    if notion.perfect and over is None:
+
+        def mend(weights: Weights) -> tuple[Weights, float]:
+            return independent_weights(masses, weights, TOTAL), 0.0
+
+        return release_checked(channel, p_x, check, enforce=enforce, mend=mend)
     return release_checked(channel, p_x, check, enforce=enforce)
 
 
 def release_checked(
-    channel: Channel, p_x: FloatArray, check: Check, *, enforce: bool = True
+    channel: Channel,
+    p_x: FloatArray,
+    check: Check,
+    *,
+    enforce: bool = True,
+    mend: Mend | None = None,
 ) -> CertifiedChannel:
     """Turn a channel into integers that pass a check of their own.
 
@@ -222,6 +236,9 @@ def release_checked(
         constant channel mixed in must never make it worse, and a constant channel must pass.
     enforce : bool, default=True
         Mix in a constant channel until the check passes. If False, only judge.
+    mend : callable, optional
+        Another way to make weights pass than to mix them; returns the weights and the share of a
+        constant channel that it mixed in.
 
     Returns
     -------
@@ -233,8 +250,11 @@ def release_checked(
     met = check(weights)
     mixed = 0.0
     if enforce and not met.all():
-        weights, mixed = _mixed_until_met(weights, p_x, check)
-        met = np.ones_like(met)
+        mended = None if mend is None else mend(weights)
+        weights, mixed = mended or _mixed_until_met(weights, p_x, check)
+        used = used[np.unique(weights.indices)]
+        weights = weights[:, np.unique(weights.indices)]
+        met = check(weights)
     outputs = [channel.outputs[y] for y in used]
     return CertifiedChannel(
         channel=Channel(weights / TOTAL, channel.inputs, outputs),

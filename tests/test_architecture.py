@@ -15,7 +15,7 @@ PACKAGE = Path(skliftpriv.__file__).parent
 FLOORS = [
     ["exceptions"],
     ["_arrays", "_format"],
-    ["distribution", "channel"],
+    ["distribution", "channel", "_independence"],
     ["measures"],
     ["notions"],
     ["confidence"],

@@ -20,8 +20,9 @@ useful : str, int, list or None, default=None
 
 _BUDGET = """\
 epsilon : float or pair (lower, upper), default=1.0
-    Privacy budget in nats. For "lip" and "ldp" a number. For the other notions a number is
-    split by ``lam``, and a pair gives the budgets of the min-lift and the max-lift side.
+    Privacy budget in nats; 0 is perfect privacy. For "lip" and "ldp" a number. For the other
+    notions a number is split by ``lam``, and a pair gives the budgets of the min-lift and the
+    max-lift side.
 lam : float, default=0.5
     Share of a number ``epsilon`` that goes to the lower side: lower = lam * epsilon,
     upper = (1 - lam) * epsilon. Not used for "lip" and "ldp".

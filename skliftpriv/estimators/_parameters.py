@@ -23,6 +23,7 @@ __all__ = [
     "ALPHA",
     "COMMON",
     "CONFIDENCE",
+    "NONNEGATIVE",
     "NOTIONS",
     "POLYHEDRAL",
     "POSITIVE",
@@ -39,15 +40,16 @@ NOTIONS = ("lip", "alip", "ldp", "l1", "chi2", "alpha")
 POLYHEDRAL = ("lip", "alip", "ldp")
 
 POSITIVE = Interval(Real, 0, None, closed="neither")
+NONNEGATIVE = Interval(Real, 0, None, closed="left")
 
 #: Domains of the parameters that every estimator has.
 COMMON: dict[str, Any] = {
     "sensitive": "no_validation",
     "useful": "no_validation",
     "notion": [StrOptions(set(NOTIONS))],
-    "epsilon": [POSITIVE, tuple, list],
+    "epsilon": [NONNEGATIVE, tuple, list],
     "lam": [Interval(Real, 0, 1, closed="neither")],
-    "smoothing": [Interval(Real, 0, None, closed="left")],
+    "smoothing": [NONNEGATIVE],
     "output": [StrOptions({"label", "code", "posterior"})],
     "remainder": [StrOptions({"drop", "passthrough"})],
     "index": [StrOptions({"keep", "drop"})],
@@ -121,9 +123,9 @@ def budget_pair(
         raise InvalidParameterError(
             f"{name} must be a number or a pair (lower, upper), not {epsilon!r}."
         )
-    if not all(isinstance(budget, Real) and 0 < budget < inf for budget in epsilon):
+    if not all(isinstance(budget, Real) and 0 <= budget < inf for budget in epsilon):
         raise InvalidParameterError(
-            f"{name}={epsilon!r}: both budgets of a pair must be finite numbers > 0."
+            f"{name}={epsilon!r}: both budgets of a pair must be finite numbers >= 0."
         )
     lower, upper = epsilon
     return lower, upper

@@ -18,7 +18,7 @@ from ._base import LiftSanitizer
 from ._docs import documented
 from ._layout import ColumnKeys, Layout
 from ._optimal import SOLVER
-from ._parameters import COMMON, POSITIVE, StrOptions
+from ._parameters import COMMON, NONNEGATIVE, StrOptions
 from ._release import Releaser
 
 __all__ = ["SRLIPSanitizer", "joint_leakage"]
@@ -83,7 +83,7 @@ class SRLIPSanitizer(LiftSanitizer):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **{name: domain for name, domain in COMMON.items() if name not in _NOT_HERE},
         **SOLVER,
-        "epsilon": [POSITIVE],
+        "epsilon": [NONNEGATIVE],
         "strategy": [StrOptions({"optimal", "product"})],
     }
 

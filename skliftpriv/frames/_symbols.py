@@ -41,18 +41,42 @@ def encode_rows(columns: Sequence[Any]) -> tuple[Codes, list[Label]]:
 def _factorize(column: Any) -> tuple[Codes, list[Label]]:
     try:
         codes, values = _raw_factorize(column)
-    except TypeError as error:
-        where = f"The column {column.name!r}" if isinstance(column, nw.Series) else "A column"
+    except MemoryError:
+        raise
+    except Exception as error:  # libraries refuse types that they cannot compare in many ways
+        reason = str(error).partition("\n")[0]
         raise InvalidParameterError(
-            f"{where} holds values that are no categories ({error}); make them text or numbers."
+            f"{_title(column)} holds values that are not categories ({reason}); convert them to "
+            "text or numbers."
         ) from error
     symbols = [_plain(value) for value in values]
+    broken = next((symbol for symbol in symbols if not _is_text(symbol)), None)
+    if broken is not None:
+        raise InvalidParameterError(
+            f"{_title(column)} holds text with lone surrogates, such as {broken!r}, which cannot "
+            "be written anywhere; repair its encoding."
+        )
     codes = codes.astype(np.intp, copy=False)
     missing = codes < 0
     if missing.any():
         codes = np.where(missing, len(symbols), codes)
         symbols.append(None)
     return codes, symbols
+
+
+def _title(column: Any) -> str:
+    return f"The column {column.name!r}" if isinstance(column, nw.Series) else "A column"
+
+
+def _is_text(symbol: Label) -> bool:
+    """Tell whether a symbol is not text at all, or text that can be written to a file."""
+    if not isinstance(symbol, str) or symbol.isascii():
+        return True
+    try:
+        symbol.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _raw_factorize(column: Any) -> tuple[Codes, Any]:

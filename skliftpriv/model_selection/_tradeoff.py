@@ -117,7 +117,8 @@ def _row(name: str, sanitizer: LiftSanitizer, counts: Any, layout: Any) -> dict[
         "epsilon": sanitizer.epsilon,
         "notion": str(result.notion),
         **{measure: getattr(report, measure) for measure in MEASURES},
-        "budget_used": max(levels[side] / budget[side] for side in budget),
+        # Of a budget of 0 nothing can be used.
+        "budget_used": max(levels[side] / budget[side] if budget[side] else 0.0 for side in budget),
         "satisfied": report.satisfied,
         "gap": getattr(result, "gap_to_optimum", float("nan")),
         "seconds": seconds,

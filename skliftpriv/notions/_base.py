@@ -21,6 +21,7 @@ __all__ = ["Notion"]
 _MARGIN = 1e-12
 # Beyond every lift of a real table, yet its square still fits into a double.
 _LARGEST_EXPONENT = 300.0
+_LONGEST_NUMBER = 40
 
 
 class Notion(ABC):
@@ -44,6 +45,15 @@ class Notion(ABC):
     def safe_budget(self) -> dict[str, float]:
         """The budget less a hair, for comparisons in floating point."""
         return {side: _on_the_safe_side(bound) for side, bound in self.budget.items()}
+
+    @property
+    def perfect(self) -> bool:
+        """Whether nothing at all may be learned: a side without budget allows lifts of 1 only.
+
+        The mean of the lift over P(S) is 1, so that a lift which is nowhere above 1, or nowhere
+        below, is 1 everywhere; and so is one whose averages are those of a constant.
+        """
+        return 0.0 in self.budget.values()
 
     @abstractmethod
     def levels(self, lift: FloatArray, p_s: FloatArray) -> dict[str, FloatArray]:
@@ -154,13 +164,14 @@ def is_number(value: object) -> bool:
 
 
 def check_budget(name: str, value: float) -> float:
-    """Return a budget as float, or say that it is not a positive finite number."""
+    """Return a budget as float, or say that it is not a finite number of at least 0."""
     if not is_number(value):
-        raise InvalidParameterError(f"{name} must be a number > 0, not {value!r}.")
+        raise InvalidParameterError(f"{name} must be a number >= 0, not {value!r}.")
     try:
         number = float(value)
     except OverflowError:
         number = math.inf
-    if not (number > 0 and math.isfinite(number)):
-        raise InvalidParameterError(f"{name} must be a finite number > 0, not {value!r}.")
-    return number
+    if not 0 <= number < math.inf:
+        shown = repr(value) if len(repr(value)) < _LONGEST_NUMBER else "so large a number"
+        raise InvalidParameterError(f"{name} must be a finite number >= 0, not {shown}.")
+    return number + 0.0  # -0.0 becomes 0.0

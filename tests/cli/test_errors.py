@@ -40,7 +40,7 @@ def good(folder):
         ([*SANITIZE, "--sensitive", "z"], "--sensitive is given twice"),
         ([*SANITIZE, "--delimiter", ";"], "Is --delimiter right?"),
         ([*SANITIZE, "--report", "-"], "needs the name of a file"),
-        ([*SANITIZE, "--epsilon", "0"], "--epsilon 0.0 must be a float in the range (0.0, inf)."),
+        ([*SANITIZE, "--epsilon", "-1"], "--epsilon -1.0 must be a float in the range [0.0, inf)."),
         ([*SANITIZE, "--confidence", "1"], "--confidence 1.0 must be a float in the range (0.0, 1"),
         (["sanitize", "in.csv", "-o", "in.csv", *WHICH], "in.csv is the input itself"),
         (["sanitize", "in.csv", "-o", "./in.csv", *WHICH], "is the input itself"),
@@ -109,7 +109,7 @@ def good(folder):
             "--fail-on level",
         ),
         (["curve", "in.csv", *WHICH, "--epsilons"], "expected at least one"),
-        (["curve", "in.csv", *WHICH, "--epsilons", "0"], "epsilon"),
+        (["curve", "in.csv", *WHICH, "--epsilons", "-1"], "epsilon"),
         (["curve", "in.csv", *WHICH, "--epsilons", "1", "--picture", "c.gif"], "must end with"),
         (["curve", "in.csv", *WHICH, "--epsilons", "1", "-o", "t.txt"], "end with .csv"),
         (

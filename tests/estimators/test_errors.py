@@ -79,7 +79,7 @@ def test_constant_sensitive_column_is_named_with_its_value(kind):
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(
-    "epsilon", [0, -1, np.nan, np.inf, "1", None, np.array([1.0, 2.0])], ids=str
+    "epsilon", [-1e-9, -1, np.nan, np.inf, "1", None, np.array([1.0, 2.0])], ids=str
 )
 @pytest.mark.parametrize("notion", ["lip", "alip"])
 def test_epsilon_outside_its_domain_is_refused(kind, notion, epsilon):
@@ -89,9 +89,9 @@ def test_epsilon_outside_its_domain_is_refused(kind, notion, epsilon):
 
 @pytest.mark.parametrize("notion", ["alip", "l1", "chi2", "alpha"])
 @pytest.mark.parametrize(
-    "pair", [(0, 1), (1, 0.0), (0.5, np.nan), (np.inf, 1), ("a", 1), (1, None)]
+    "pair", [(-1, 1), (1, -0.5), (0.5, np.nan), (np.inf, 1), ("a", 1), (1, None)]
 )
-def test_both_numbers_of_a_pair_must_be_positive(notion, pair):
+def test_both_numbers_of_a_pair_must_be_finite_and_not_negative(notion, pair):
     with pytest.raises(InvalidParameterError, match=r"epsilon=\(.*\): both budgets of a pair"):
         SubsetMergingSanitizer("s", "x", notion=notion, epsilon=pair).fit(FRAME)
 
@@ -181,7 +181,7 @@ def test_wrong_weights_are_located(weight, message):
             pd.DataFrame([[1, 2]], columns=["s", "s"]),
             "2 columns of sensitive_features are called 's'",
         ),
-        (pd.Series([[1]] * 400, name="s"), "The column 's' holds values that are no categories"),
+        (pd.Series([[1]] * 400, name="s"), "The column 's' holds values that are not categories"),
         (np.zeros((400, 1, 1)), "dim 3"),
     ],
 )

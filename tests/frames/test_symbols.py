@@ -2,6 +2,7 @@
 
 import datetime
 
+import narwhals as nw
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -168,3 +169,19 @@ def test_joint_is_the_normalised_table():
     assert joint == JointDistribution([[0.5, 0], [0.25, 0.25]], ["u", "v"], ["a", None])
     smoothed = count([("u", "a"), ("v", None)]).joint(smoothing=1.0)
     np.testing.assert_allclose(smoothed.matrix, [[2 / 6, 1 / 6], [1 / 6, 2 / 6]])
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        pl.Series("x", [1, 2, 3], dtype=pl.Int128),
+        pl.Series("x", [[1], [2]]),
+        pd.Series([[1], [2]], dtype=pd.ArrowDtype(pa.list_(pa.int64())), name="x"),
+        pd.Series([{"a": 1}], dtype=pd.ArrowDtype(pa.struct([("a", pa.int64())])), name="x"),
+        pd.Series(["\ud800", "b"], dtype=object, name="x"),
+    ],
+    ids=["int128", "polars list", "arrow list", "arrow struct", "lone surrogate"],
+)
+def test_columns_that_hold_no_categories_are_named(column):
+    with pytest.raises(InvalidParameterError, match="The column 'x' holds"):
+        encode_rows([nw.from_native(column, series_only=True)])
