@@ -13,9 +13,8 @@ from .estimators import (
     SRRSanitizer,
     SubsetMergingSanitizer,
     WatchdogSanitizer,
-    joint_leakage,
 )
-from .metrics import audit
+from .metrics import audit, joint_leakage
 from .notions import ALIP, LDP, LIP, AlphaLift, Chi2Lift, L1Lift
 
 __version__ = "0.1.0"
