@@ -108,8 +108,8 @@ def best_score_with_leakage_below(
     >>> search.fit(load_adult()[["relationship", "education"]]).best_params_
     {'epsilon': 0.5}
     """
-    if isinstance(cap, bool) or not isinstance(cap, Real) or not cap > 0:
-        raise InvalidParameterError(f"cap must be a number > 0, not {cap!r}.")
+    if isinstance(cap, bool) or not isinstance(cap, Real) or not cap >= 0:
+        raise InvalidParameterError(f"cap must be a number >= 0, not {cap!r}.")
     return _LeakageBelow(float(cap), leakage, score)
 
 

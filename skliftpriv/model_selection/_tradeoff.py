@@ -117,11 +117,18 @@ def _row(name: str, sanitizer: LiftSanitizer, counts: Any, layout: Any) -> dict[
         "epsilon": sanitizer.epsilon,
         "notion": str(result.notion),
         **{measure: getattr(report, measure) for measure in MEASURES},
-        "budget_used": max(levels[side] / budget[side] for side in budget),
+        "budget_used": max(_share(levels[side], budget[side]) for side in budget),
         "satisfied": report.satisfied,
         "gap": getattr(result, "gap_to_optimum", float("nan")),
         "seconds": seconds,
     }
+
+
+def _share(level: float, budget: float) -> float:
+    """Return what a level takes up of a budget; nothing takes nothing of an empty one."""
+    if budget > 0:
+        return level / budget
+    return 0.0 if level <= 0 else float("inf")
 
 
 def _named(estimators: Any) -> dict[str, LiftSanitizer]:
@@ -143,7 +150,7 @@ def _named(estimators: Any) -> dict[str, LiftSanitizer]:
     for name, sanitizer in named.items():
         if not isinstance(sanitizer, LiftSanitizer):
             raise InvalidParameterError(
-                f"{name}: {sanitizer!r} is no sanitiser, such as SubsetMergingSanitizer()."
+                f"{name}: {sanitizer!r} is not a sanitiser, such as SubsetMergingSanitizer()."
             )
     return named
 
