@@ -13,10 +13,9 @@ from .estimators import (
     SRRSanitizer,
     SubsetMergingSanitizer,
     WatchdogSanitizer,
-    joint_leakage,
 )
 from .frames import shuffle_rows
-from .metrics import audit
+from .metrics import audit, joint_leakage
 from .notions import ALIP, LDP, LIP, AlphaLift, Chi2Lift, L1Lift
 
 __version__ = "0.1.0"

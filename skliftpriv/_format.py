@@ -10,12 +10,13 @@ from collections.abc import Sequence
 from html import escape
 from math import isfinite
 
-__all__ = ["html_card", "html_table", "number", "share", "text_table"]
+__all__ = ["html_card", "html_table", "number", "printable", "share", "text_table"]
 
 #: What is smaller than this is the rounding of doubles.
 _NOISE = 1e-12
 
-_GOOD, _BAD = "#1a7f37", "#c62828"
+#: Sign and colour of good news, of bad news, and of a question that is open.
+_LOOKS = {True: ("✓", "#1a7f37"), False: ("✗", "#c62828"), None: ("?", "#57606a")}
 _BADGE = "color:#fff;border-radius:0.3em;padding:0.1em 0.5em;font-weight:bold;white-space:nowrap"
 # Old-fashioned pages give tables a colour and a size of their own, black on dark ones too.
 _TABLE = (
@@ -49,6 +50,13 @@ def share(value: float, *, fine: bool = False) -> str:
     if value < 0.001:
         return "<0.1%"
     return ">99.9%" if value > 0.999 else f"{value:.1%}"
+
+
+def printable(text: str) -> str:
+    """Write text on one line, with escapes for signs that would move or colour it."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 
 
 def text_table(rows: Sequence[Sequence[str]]) -> list[str]:
@@ -98,14 +106,19 @@ def html_table(rows: Sequence[Sequence[str]], bold: Sequence[bool]) -> str:
 
 
 def html_card(
-    good: bool, verdict: str, claim: str, lead: Sequence[str], table: str, notes: Sequence[str]
+    good: bool | None,
+    verdict: str,
+    claim: str,
+    lead: Sequence[str],
+    table: str,
+    notes: Sequence[str],
 ) -> str:
     """Write a verdict with what it is about, and a table between sentences.
 
     Parameters
     ----------
-    good : bool
-        Whether the verdict is good news.
+    good : bool or None
+        Whether the verdict is good news; None if the question is open.
     verdict, claim : str
         A word or two, and a sentence; they are escaped here.
     lead, notes : sequence of str
@@ -113,7 +126,7 @@ def html_card(
     table : str
         HTML, from :func:`html_table`.
     """
-    sign, colour = ("✓", _GOOD) if good else ("✗", _BAD)
+    sign, colour = _LOOKS[good]
     return (
         '<div style="max-width:48em;line-height:1.45">'
         f'<div><span style="background:{colour};{_BADGE}">{sign} {escape(verdict)}</span> '

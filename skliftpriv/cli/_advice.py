@@ -31,6 +31,8 @@ class Trial:
         Time to build it.
     problem : str
         Why it cannot be built, or nothing.
+    out_of_time : bool
+        Whether it may be built in a longer time.
     """
 
     mechanism: str
@@ -38,6 +40,7 @@ class Trial:
     gap: float
     seconds: float
     problem: str = ""
+    out_of_time: bool = False
 
 
 def recommended(trials: Sequence[Trial]) -> str | None:
@@ -78,22 +81,40 @@ def advise(
     """
     name, kept = recommended(trials), _kept(trials)
     if name is None:
+        if any(trial.out_of_time for trial in trials):
+            return ["No mechanism was built in time: name a longer --time-limit."]
         return ["No mechanism can be built for this budget: raise --epsilon."]
-    lines = [_choice(kept, name)]
+    lines = [_choice(kept, name), *_stopped(trials, kept[name])]
     if kept[name] < _LITTLE:
         lines.append("The budget leaves almost nothing: raise --epsilon, or release other columns.")
     if kept[name] > 1 - 1e-9:
         lines.append("The column keeps the budget as it is; a smaller --epsilon would still do.")
-    if several:
+    srlip = next((trial for trial in trials if trial.mechanism == "srlip"), None)
+    if several and srlip is not None and (srlip.nmi == srlip.nmi or srlip.out_of_time):
         lines.append("Use srlip instead if somebody may know some of the columns already.")
     if facts["rare_values"]:
         lines.append("Rare values: their lifts are guesses. Merging them beforehand keeps more.")
-    if careful is not None and careful.nmi == careful.nmi:
+    if careful is not None:
+        tried = careful.nmi == careful.nmi
+        how = f"keeps {share(careful.nmi)}." if tried else f"could not be tried: {careful.problem}."
         lines.append(
             f"With --confidence 0.95, which keeps the budget for the distribution behind the rows, "
-            f"{name} keeps {share(careful.nmi)}."
+            f"{name} {how}"
         )
     return lines
+
+
+def _stopped(trials: Sequence[Trial], kept: float) -> list[str]:
+    """Say whether the optimal mechanism was stopped before it kept what it can."""
+    for trial in trials:
+        if trial.mechanism == "orr" and trial.out_of_time:
+            return ["orr, which keeps most in the end, was not built in time: --time-limit 60."]
+        if trial.mechanism == "orr" and trial.nmi + trial.gap > kept + _WORTH:
+            return [
+                f"orr was stopped early and may keep up to {share(min(trial.nmi + trial.gap, 1))} "
+                "in a longer time: --time-limit 60."
+            ]
+    return []
 
 
 def _choice(kept: Mapping[str, float], name: str) -> str:

@@ -7,7 +7,7 @@ import argparse
 import numpy as np
 import pandas as pd
 
-from .._format import number, text_table
+from .._format import number, printable, text_table
 from ..channel import symbol_text
 from ..estimators._parameters import NOTIONS, make_notion
 from ..exceptions import UnsupportedNotionError
@@ -20,6 +20,7 @@ from ._console import Console
 from ._counting import add_input, count_rows, opened
 from ._errors import CommandError
 from ._mechanisms import one_or_two
+from ._two_files import add_two_files, count_two_files
 
 __all__ = ["ABOVE_BUDGET", "add_audit", "run_audit"]
 
@@ -28,16 +29,20 @@ ABOVE_BUDGET = 1
 #: A level that was certified in whole numbers may lie this far above its budget as a double.
 _ROUNDING = 1e-9
 _FAIL_ON = {
-    "level": "the level that the rows show is above the budget",
     "violation": "the true level is above the budget, with the confidence asked for",
+    "level": "the level that the rows show is above the budget",
     "doubt": "the true level is not shown to be within the budget",
 }
+_WITHIN, _ABOVE = "within the budget", "above the budget"
+_WORDS = {"holds": _WITHIN, "violated": _ABOVE, "not enough data": "not enough rows to tell"}
+_NO_MARGIN = "measured on these rows, without a margin of error"
 _WORST_SHOWN = 3
 
 
 def add_audit(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
     add_input(parser)
+    add_two_files(parser)
     parser.add_argument(
         "--epsilon", type=float, nargs="+", required=True, metavar="E", help="budget in nats"
     )
@@ -50,10 +55,9 @@ def add_audit(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--fail-on",
         choices=list(_FAIL_ON),
-        default="level",
         help="exit with status 1 if "
         + "; ".join(f"{name}: {meaning}" for name, meaning in _FAIL_ON.items())
-        + ". Default level.",
+        + ". Default violation; for --notion l1, chi2 and alpha, which have no intervals, level.",
     )
 
 
@@ -63,35 +67,47 @@ def run_audit(args: argparse.Namespace, console: Console) -> int:
     notion = make_notion(
         args.notion, one_or_two(args.epsilon), lam=args.lam, alpha=args.alpha, supported=NOTIONS
     )
-    with opened(args) as source:
-        counts = count_rows(source, args, console).counts
-    bounds = _bounds(counts, notion, args.confidence)
-    if args.fail_on != "level" and "verdict" not in bounds.columns:
+    counts = _count(args, console)
+    bounds, verdict = _judged(counts, notion, args.confidence)
+    sure = "verdict" in bounds.columns
+    fail_on = args.fail_on or ("violation" if sure else "level")
+    if fail_on != "level" and not sure:
         raise CommandError(
-            f"--fail-on {args.fail_on} needs intervals, which there are for --notion lip, alip "
+            f"--fail-on {fail_on} needs intervals, which there are for --notion lip, alip "
             "and ldp only; use --fail-on level."
         )
-    failed = _failed(bounds, args.fail_on)
+    failed = _failed(bounds, fail_on)
     worst = _worst(counts)
-    verdict = f"ABOVE the budget ({_FAIL_ON[args.fail_on]})" if failed else "within the budget"
-    sure = f", confidence {args.confidence:g}" if "verdict" in bounds.columns else ""
+    how = f"confidence {args.confidence:g}" if sure else _NO_MARGIN
     lines = [
         f"{', '.join(args.useful)} about {args.sensitive}: {verdict}.",
-        f"{notion}, {counts.n_rows:,} rows{sure}; levels in nats.",
+        f"{notion}, {counts.n_rows:,} rows, {how}; levels in nats.",
         *text_table(_cells(bounds)),
         *(f"Largest: {line}" for line in worst["text"]),
+        f"{'Failed' if failed else 'Passed'} (--fail-on {fail_on} fails when {_FAIL_ON[fail_on]}).",
     ]
     facts = {
         "notion": str(notion),
         "rows": counts.n_rows,
-        "confidence": args.confidence,
-        "fail_on": args.fail_on,
-        "above_budget": failed,
+        "confidence": args.confidence if sure else None,
+        "fail_on": fail_on,
+        "verdict": verdict,
+        "failed": failed,
+        "above_budget": verdict.startswith(_ABOVE),
         "bounds": bounds.to_dict(orient="index"),
         "worst": worst.drop(columns="text").to_dict(orient="records"),
     }
     console.tell("\n".join(lines), facts)
     return ABOVE_BUDGET if failed else 0
+
+
+def _count(args: argparse.Namespace, console: Console) -> ContingencyTable:
+    if args.sensitive_from is not None:
+        return count_two_files(args, console)
+    if args.key is not None:
+        raise CommandError("--key matches the rows of two files: name the other --sensitive-from.")
+    with opened(args) as source:
+        return count_rows(source, args, console).counts
 
 
 def _check(args: argparse.Namespace) -> None:
@@ -101,16 +117,19 @@ def _check(args: argparse.Namespace) -> None:
         raise CommandError(f"--lam must lie between 0 and 1, not {args.lam:g}.")
 
 
-def _bounds(counts: ContingencyTable, notion: Notion, confidence: float) -> pd.DataFrame:
-    """Return a row per bound of the notion, with an interval where there is one."""
-    joint = counts.joint()
-    levels = worst_levels(notion, joint.lift, joint.p_s)
-    frame = pd.DataFrame({"budget": notion.budget, "level": levels}).rename_axis("bound")
+def _judged(
+    counts: ContingencyTable, notion: Notion, confidence: float
+) -> tuple[pd.DataFrame, str]:
+    """Return a row per bound of the notion, with an interval where there is one, and a verdict."""
     try:
         report = audit_counts(counts, notion, confidence)
     except UnsupportedNotionError:
-        return frame
-    return report.to_frame()
+        joint = counts.joint()
+        levels = worst_levels(notion, joint.lift, joint.p_s)
+        frame = pd.DataFrame({"budget": notion.budget, "level": levels}).rename_axis("bound")
+        found = _ABOVE if _failed(frame, "level") else _WITHIN
+        return frame, f"{found} on these rows"
+    return report.to_frame(), _WORDS[report.verdict]
 
 
 def _failed(bounds: pd.DataFrame, fail_on: str) -> bool:
@@ -133,8 +152,8 @@ def _worst(counts: ContingencyTable) -> pd.DataFrame:
         s, x = symbol_text(joint.sensitive_labels[i]), symbol_text(joint.useful_labels[j])
         rows, lift = int(joint.masses[i, j]), float(joint.lift[i, j])
         text = (
-            f"{x} makes {s} {lift:.3g} times as probable: {rows:,} rows where "
-            f"{expected[i, j]:,.1f} are to be expected"
+            f"{printable(x)} makes {printable(s)} {lift:.3g} times as probable: "
+            f"{rows:,} rows where {expected[i, j]:,.1f} are to be expected"
         )
         found.append((s, x, rows, lift, float(logs[i, j]), text))
     return pd.DataFrame(found, columns=["sensitive", "useful", "rows", "lift", "log_lift", "text"])
@@ -145,5 +164,5 @@ def _cells(bounds: pd.DataFrame) -> list[list[str]]:
     header = ["", *(titles.get(name, name) for name in bounds.columns)]
     rows: list[list[str]] = [header]
     for side, *cells in bounds.itertuples():
-        rows.append([side_title(side), *(c if isinstance(c, str) else number(c) for c in cells)])
+        rows.append([side_title(side), *(_WORDS.get(c) or number(c) for c in cells)])
     return rows

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -13,7 +13,7 @@ from ._console import Console
 from ._errors import CommandError
 from ._sources import CsvFormat, Source, open_source
 
-__all__ = ["add_input", "count_rows", "layout_of", "opened", "source_format"]
+__all__ = ["add_input", "checked_counts", "count_rows", "layout_of", "opened", "source_format"]
 
 #: Draws of a seed are the same for every part of this size, so all parts are multiples of it.
 _STEP = 1 << 15
@@ -65,7 +65,12 @@ def source_format(args: argparse.Namespace) -> CsvFormat:
 
 
 @contextmanager
-def opened(args: argparse.Namespace, path: str | None = None) -> Iterator[Source]:
+def opened(
+    args: argparse.Namespace,
+    path: str | None = None,
+    *,
+    columns: Sequence[tuple[str, str]] | None = None,
+) -> Iterator[Source]:
     """Open the input, or another file, and check that it has the columns.
 
     Parameters
@@ -74,17 +79,23 @@ def opened(args: argparse.Namespace, path: str | None = None) -> Iterator[Source
         With the options of :func:`add_input`.
     path : str, optional
         Another file than the input.
+    columns : sequence of (flag, column), optional
+        What the file must have, by default the sensitive and the useful columns.
     """
     if args.chunk_rows < 1:
         raise CommandError(f"--chunk-rows must be at least 1, not {args.chunk_rows}.")
     n_rows = -(-args.chunk_rows // _STEP) * _STEP
     with open_source(path or args.input, source_format(args), n_rows) as source:
-        _check_columns(source, args.sensitive, args.useful)
+        if columns is None:
+            columns = [("--sensitive", args.sensitive)]
+            columns += [("--useful", name) for name in args.useful]
+        _check_columns(source, columns)
+        _check_parts(args.sensitive, args.useful)
         yield source
 
 
-def _check_columns(source: Source, sensitive: str, useful: list[str]) -> None:
-    for flag, column in [("--sensitive", sensitive), *(("--useful", name) for name in useful)]:
+def _check_columns(source: Source, columns: Sequence[tuple[str, str]]) -> None:
+    for flag, column in columns:
         if column not in source.columns:
             shown = ", ".join(map(repr, source.columns[:12]))
             shown += ", ..." if len(source.columns) > 12 else ""
@@ -92,6 +103,9 @@ def _check_columns(source: Source, sensitive: str, useful: list[str]) -> None:
             raise CommandError(
                 f"{flag} {column}: {source.name} has no such column, but {shown}.{hint}"
             )
+
+
+def _check_parts(sensitive: str, useful: list[str]) -> None:
     if sensitive in useful:
         raise CommandError(f"--useful {sensitive} is the sensitive column itself: name another.")
     if len(set(useful)) < len(useful):
@@ -125,13 +139,21 @@ def count_rows(
         s, x = part.column(args.sensitive), [part.column(name) for name in args.useful]
         counted = ContingencyTable.count([s], x)
         counts = counted if counts is None else counts + counted
+    counts = checked_counts(counts, source, args)
+    return CountedRows(counts, layout_of(source, args, keep_others=keep_others))
+
+
+def checked_counts(
+    counts: ContingencyTable | None, source: Source, args: argparse.Namespace
+) -> ContingencyTable:
+    """Return counts that a command can work with, or say what is missing."""
     if counts is None or not counts.n_rows:
         raise CommandError(f"{source.name} has no rows below its header.")
     if len(counts.sensitive) < 2:
         raise CommandError(
             f"The sensitive column {args.sensitive} holds one value only: there is nothing to leak."
         )
-    return CountedRows(counts, layout_of(source, args, keep_others=keep_others))
+    return counts
 
 
 def layout_of(source: Source, args: argparse.Namespace, *, keep_others: bool) -> Layout:

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import argparse
+from argparse import Namespace
+from collections.abc import Sequence
 from dataclasses import asdict
 from math import nan
 from time import perf_counter
 from typing import Any
 
-from .._format import number, share, text_table
+from .._format import number, printable, share, text_table
 from ..channel import symbol_text
 from ..distribution import JointDistribution
-from ..estimators import CountedRows
+from ..estimators import CountedRows, LiftSanitizer
 from ..exceptions import SkliftprivError
 from ..measures import log_lift
 from ._advice import Trial, advise, recommended
 from ._console import Console
 from ._counting import add_input, count_rows, opened
-from ._errors import one_line
+from ._errors import CommandError, one_line
+from ._in_time import InTime, OutOfTime
 from ._mechanisms import (
-    MECHANISMS,
     add_epsilon,
     add_mechanism_options,
     has_option,
@@ -31,7 +33,14 @@ __all__ = ["add_explain", "run_explain"]
 
 #: Values with fewer rows than this say little about their lift.
 _RARE = 20
-_TIME_LIMIT = 5.0
+#: Seconds for all mechanisms together, and how they are shared; those not named count once.
+_TOTAL = 10.0
+_WEIGHTS = {"orr": 3.0, "srr": 2.0}
+#: Quick ones come first: what they leave is shared by the others.
+_ORDER = ("subset-merging", "watchdog", "grr", "oue", "srr", "orr", "conditional", "srlip")
+_CAREFUL = 0.95
+#: A search that has no time at all cannot even begin.
+_LEAST = 1e-3
 
 
 def add_explain(parser: argparse.ArgumentParser) -> None:
@@ -43,22 +52,27 @@ def add_explain(parser: argparse.ArgumentParser) -> None:
 
 def run_explain(args: argparse.Namespace, console: Console) -> int:
     """Describe the data, try each mechanism, and recommend one."""
-    if args.time_limit is None:
-        args.time_limit = _TIME_LIMIT
+    if args.time_limit is not None and not args.time_limit > 0:
+        raise CommandError(f"--time-limit must be above 0, not {args.time_limit:g}.")
     with opened(args) as source:
         counted = count_rows(source, args, console)
     facts = _describe(counted.counts.joint())
-    names = [name for name in MECHANISMS if name != "srlip" or len(args.useful) > 1]
-    trials = []
-    for done, name in enumerate(names):
-        console.progress.show("trying", done / len(names))
-        trials.append(_try(name, args, counted))
-    console.progress.show("trying", 1.0)
-    choice = recommended(trials)
+    several = len(args.useful) > 1
+    names = [name for name in _ORDER if name != "srlip" or several]
     careful = None
-    if choice is not None and args.confidence is None:
-        careful = _try(choice, args, counted, confidence=0.95)
-    advice = advise(trials, facts, len(args.useful) > 1, careful)
+    with InTime() as elsewhere:
+        patience = Patience(_TOTAL, args.time_limit, [*names, "careful"])
+        trials = []
+        for done, name in enumerate(names):
+            console.progress.show("trying", done / (len(names) + 1))
+            trials.append(_try(name, args, counted, elsewhere, patience.share()))
+            patience.took(trials[-1].seconds)
+        choice = recommended(trials)
+        if choice is not None and args.confidence is None:
+            seconds = patience.share()
+            careful = _try(choice, args, counted, elsewhere, seconds, confidence=_CAREFUL)
+    console.progress.show("trying", 1.0)
+    advice = advise(trials, facts, several, careful)
     text = "\n".join([*_describe_in_words(facts, args), "", *_table(trials), "", *advice])
     data = {
         "data": facts,
@@ -69,6 +83,37 @@ def run_explain(args: argparse.Namespace, console: Console) -> int:
     }
     console.tell(text, data)
     return 0
+
+
+class Patience:
+    """How long each mechanism may take: a share of what is left, or a limit of its own.
+
+    Parameters
+    ----------
+    total : float
+        Seconds for all.
+    each : float or None
+        Seconds for the search of each mechanism instead; building may take as long again.
+    names : sequence of str
+        What is tried, in this order.
+    """
+
+    def __init__(self, total: float, each: float | None, names: Sequence[str]) -> None:
+        self._seconds = total
+        self._each = each
+        self._names = list(names)
+
+    def share(self) -> float:
+        """Return the seconds of the next mechanism; half of them are for its search."""
+        if self._each is not None:
+            return 2 * self._each
+        weights = [_WEIGHTS.get(name, 1.0) for name in self._names]
+        return self._seconds * weights[0] / sum(weights)
+
+    def took(self, seconds: float) -> None:
+        """Go on to the next mechanism, with what this one has left of the time."""
+        self._seconds = max(self._seconds - seconds, 0.0)
+        self._names.pop(0)
 
 
 def _describe(joint: JointDistribution) -> dict[str, Any]:
@@ -89,7 +134,7 @@ def _describe(joint: JointDistribution) -> dict[str, Any]:
 
 def _describe_in_words(facts: dict[str, Any], args: argparse.Namespace) -> list[str]:
     rare = facts["rare_values"]
-    shown = ", ".join(rare[:5]) + (", ..." if len(rare) > 5 else "")
+    shown = ", ".join(map(printable, rare[:5])) + (", ..." if len(rare) > 5 else "")
     lines = [
         f"{facts['rows']:,} rows. {args.sensitive} has {facts['sensitive_values']} values, "
         f"{', '.join(args.useful)} {facts['useful_values']}.",
@@ -103,22 +148,36 @@ def _describe_in_words(facts: dict[str, Any], args: argparse.Namespace) -> list[
 
 
 def _try(
-    name: str, args: argparse.Namespace, counted: CountedRows, confidence: float | None = None
+    name: str,
+    args: argparse.Namespace,
+    counted: CountedRows,
+    elsewhere: InTime,
+    seconds: float,
+    confidence: float | None = None,
 ) -> Trial:
-    fixed = {"epsilon": one_or_two(args.epsilon)}
-    start = perf_counter()
+    if args.notion is not None and not has_option(name, "notion"):
+        return Trial(name, nan, nan, 0.0, f"has its own notion, not {args.notion}")
+    fixed: dict[str, Any] = {"epsilon": one_or_two(args.epsilon)}
+    limited = Namespace(**{**vars(args), "time_limit": max(seconds / 2, _LEAST)})
     try:
-        if args.notion is not None and not has_option(name, "notion"):
-            return Trial(name, nan, nan, 0.0, f"has its own notion, not {args.notion}")
-        sanitizer = make_sanitizer(name, args, strict=False, **fixed)
+        sanitizer = make_sanitizer(name, limited, strict=False, **fixed)
         if confidence is not None:
             sanitizer.set_params(confidence=confidence)
+        return elsewhere.call(build, name, sanitizer, counted, seconds=seconds)
+    except OutOfTime:
+        problem = f"not built in {seconds:.1f} s; a longer --time-limit gives it more"
+        return Trial(name, nan, nan, seconds, problem, out_of_time=True)
+
+
+def build(name: str, sanitizer: LiftSanitizer, counted: CountedRows) -> Trial:
+    """Build a mechanism, and tell how it did; all that it may raise is part of the answer."""
+    start = perf_counter()
+    try:
         result = sanitizer._result_for(counted.counts, counted.layout)
-    except (SkliftprivError, ValueError) as error:
+    except (SkliftprivError, ValueError, MemoryError) as error:
         return Trial(name, nan, nan, perf_counter() - start, one_line(error))
-    gap = getattr(result, "gap", None)
-    seconds = perf_counter() - start
-    return Trial(name, result.report.nmi, nan if gap is None else float(gap), seconds)
+    gap = getattr(result, "gap_to_optimum", nan)
+    return Trial(name, result.report.nmi, float(gap), perf_counter() - start)
 
 
 def _table(trials: list[Trial]) -> list[str]:
@@ -127,7 +186,7 @@ def _table(trials: list[Trial]) -> list[str]:
         kept = share(trial.nmi) if trial.nmi == trial.nmi else "-"
         note = trial.problem
         if trial.gap == trial.gap and trial.gap > 1e-3:
-            note = f"at most {number(trial.gap)} below its optimum"
+            note = f"at most {number(trial.gap)} below the optimum"
         cells.append([trial.mechanism, kept, f"{trial.seconds:.2f}", note])
     width = max(len(row[3]) for row in cells)
     return text_table([[*row[:3], row[3].ljust(width)] for row in cells])

@@ -52,7 +52,7 @@ def make_parser() -> argparse.ArgumentParser:
         prog=PROGRAM,
         description="Sanitise a useful column so that a sensitive one cannot be inferred from it "
         "beyond a lift budget. Without a command, demo is run.",
-        epilog="Exit status: 0 done; 1 above the budget (audit); 2 wrong usage or input; 3 a bug "
+        epilog="Exit status: 0 done; 1 failed audit; 2 wrong usage or input; 3 a bug "
         "of skliftpriv; 130 interrupted.",
     )
     parser.add_argument("--version", action="version", version=f"{PROGRAM} {package_version()}")
@@ -77,7 +77,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        Exit status: 0 done, 1 above the budget, 2 wrong usage or input, 3 a bug, 130
+        Exit status: 0 done, 1 failed audit, 2 wrong usage or input, 3 a bug, 130
         interrupted.
 
     Examples

@@ -6,7 +6,7 @@ from ._layout import Layout
 from ._optimal import ORRSanitizer, SRRSanitizer
 from ._protocols import ConditionalReporting, GRRSanitizer, OUESanitizer
 from ._shared import CountedRows, shared_counts
-from ._side_channel import SRLIPSanitizer, joint_leakage
+from ._side_channel import SRLIPSanitizer
 from ._watchdog import SubsetMergingSanitizer, WatchdogSanitizer
 
 __all__ = [
@@ -22,6 +22,5 @@ __all__ = [
     "SRRSanitizer",
     "SubsetMergingSanitizer",
     "WatchdogSanitizer",
-    "joint_leakage",
     "shared_counts",
 ]

@@ -1,18 +1,14 @@
-"""Side-channel resistant LIP as a transformer of several columns, and what several columns leak."""
+"""Side-channel resistant LIP as a transformer of several columns."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from sklearn.utils.validation import check_is_fitted
-
 from ..distribution import JointDistribution
-from ..exceptions import InvalidParameterError
-from ..frames import ContingencyTable, Table, as_columns
-from ..mechanisms import SideChannelResult, product_channel, side_channel_resistant
+from ..frames import ContingencyTable
+from ..mechanisms import SideChannelResult, side_channel_resistant
 from ..notions import SRLIP, Notion
-from ..report import LeakageSummary
 from ..sampling import RandomState
 from ._base import LiftSanitizer
 from ._docs import documented
@@ -21,7 +17,7 @@ from ._optimal import SOLVER
 from ._parameters import COMMON, NONNEGATIVE, StrOptions
 from ._release import Releaser
 
-__all__ = ["SRLIPSanitizer", "joint_leakage"]
+__all__ = ["SRLIPSanitizer"]
 
 #: A value that was replaced by a draw gives itself away to whoever knows another column of its
 #: row: the draw goes with the values of other rows. So unseen values are always refused.
@@ -161,62 +157,3 @@ class SRLIPSanitizer(LiftSanitizer):
                 "column_leakage_": dict(zip(names, result.report.column_levels, strict=True)),
             }
         return {**super()._fitted(counts, layout, beside, result), **known}
-
-
-def joint_leakage(
-    sanitizers: Sequence[LiftSanitizer], X: Any, *, sensitive_features: Any = None
-) -> LeakageSummary:
-    """Measure what several columns, each sanitised on its own, leak together.
-
-    Budgets of single columns do not add up to a budget of all of them: two releases that each
-    reveal nothing can together reveal everything. This measures the leakage of the joint
-    release for the distribution of the given rows.
-
-    Parameters
-    ----------
-    sanitizers : sequence of fitted sanitisers
-        One per released column, all for the same S. Their mechanisms must not see S.
-    X : table
-        Rows with all useful columns and, unless ``sensitive_features`` is given, S.
-    sensitive_features : array-like of shape (n_rows,), optional
-        The sensitive values, when they are not a column of X.
-
-    Returns
-    -------
-    LeakageSummary
-
-    Examples
-    --------
-    >>> from skliftpriv import SubsetMergingSanitizer, joint_leakage
-    >>> from skliftpriv.datasets import load_adult
-    >>> adult = load_adult()[["income", "sex", "relationship"]]
-    >>> each = [
-    ...     SubsetMergingSanitizer("income", name, epsilon=0.5).fit(adult)
-    ...     for name in ("sex", "relationship")
-    ... ]
-    >>> max(s.report_.max_log_lift for s in each) <= 0.5
-    True
-    >>> joint_leakage(each, adult).max_log_lift > 0
-    True
-    """
-    if not sanitizers:
-        raise InvalidParameterError("joint_leakage needs at least one fitted sanitiser.")
-    table = Table(X)
-    columns: list[Any] = []
-    for sanitizer in sanitizers:
-        check_is_fitted(sanitizer)
-        if len(sanitizer._layout.useful) != 1:
-            raise InvalidParameterError(
-                "joint_leakage is about sanitisers of one column each; "
-                f"{type(sanitizer).__name__} sanitises {', '.join(sanitizer._layout.useful_names)}."
-            )
-        columns += sanitizer._layout.useful_columns(table)
-    first = sanitizers[0]
-    s_columns = (
-        first._layout.sensitive_columns(table)
-        if sensitive_features is None
-        else as_columns(sensitive_features, "sensitive_features")
-    )
-    joint = ContingencyTable.count(s_columns, columns).joint()
-    channels = [sanitizer.channel_ for sanitizer in sanitizers]
-    return LeakageSummary.of(joint, product_channel(joint, channels))

@@ -14,6 +14,7 @@ from ._columns import (
     min_log_lift_score,
     nmi_score,
 )
+from ._joint import joint_leakage
 from ._scorers import (
     attacker_advantage_scorer,
     ldp_scorer,
@@ -30,6 +31,7 @@ __all__ = [
     "attacker_advantage_scorer",
     "audit",
     "audit_columns",
+    "joint_leakage",
     "ldp_score",
     "ldp_scorer",
     "leakage_mutual_information_score",

@@ -19,10 +19,10 @@ from ..exceptions import InvalidDistributionError, InvalidParameterError
 from ..frames import as_columns, checked_weight, encode_rows
 from ..notions import Notion, implied_lift_bounds
 
-__all__ = ["attacker_advantage", "attacker_advantage_bound"]
+__all__ = ["ROWS_PER_RELEASE", "attacker_advantage", "attacker_advantage_bound"]
 
-# With fewer rows than this per different release, a guess per release is hardly learnt.
-_ROWS_PER_RELEASE = 20
+#: With fewer rows than this per different release, what a release tells is hardly learnt.
+ROWS_PER_RELEASE = 20
 
 
 def attacker_advantage(
@@ -105,7 +105,7 @@ def attacker_advantage(
 def _default_attacker(columns: list[Any]) -> tuple[Any, Any]:
     # Codes come from all rows, those to be guessed too: they tell nothing about S.
     codes, releases = encode_rows(columns)
-    if len(columns) == 1 or len(releases) * _ROWS_PER_RELEASE <= codes.size:
+    if len(columns) == 1 or len(releases) * ROWS_PER_RELEASE <= codes.size:
         # For one column naive Bayes is Bayes; its pseudo-count makes new values fall back on P_S.
         return CategoricalNB(min_categories=len(releases)), codes[:, None]
     features = np.column_stack([encode_rows([column])[0] for column in columns])

@@ -128,7 +128,7 @@ class AuditReport:
         notes = [
             "The level is what these rows show; the true one lies between the two next columns."
         ]
-        good = self.verdict != "violated"
+        good = None if self.verdict == "not enough data" else self.verdict == "holds"
         return html_card(good, self.verdict.capitalize(), self._claim(), [], table, notes)
 
 
@@ -171,7 +171,7 @@ def audit(
     """
     if not isinstance(estimator, LiftSanitizer):
         raise InvalidParameterError(
-            f"{type(estimator).__name__} is no sanitiser; pass the step that sanitises, or use "
+            f"{type(estimator).__name__} is not a sanitiser; pass the step that sanitises, or use "
             "audit_columns on what was released."
         )
     check_is_fitted(estimator)

@@ -1,27 +1,27 @@
-"""Scorers for GridSearchCV and cross_validate: what the sanitiser inside a model leaks and keeps.
+"""Scorers for GridSearchCV and cross_validate: what reaches a model leaks and keeps.
 
 A scorer here is a callable (estimator, X, y=None) -> float. The estimator is a sanitiser, or a
-Pipeline, ColumnTransformer, FeatureUnion or fitted search that holds one at any depth; the first
-one counts.
+Pipeline, ColumnTransformer, FeatureUnion, FrozenEstimator or fitted search that holds sanitisers
+at any depth.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import narwhals as nw
+import numpy as np
 import pandas as pd
 from sklearn.base import ClassifierMixin
-from sklearn.compose import ColumnTransformer
-from sklearn.pipeline import FeatureUnion, Pipeline
-from sklearn.utils.validation import check_is_fitted
 
-from ..estimators import ConditionalReporting, LiftSanitizer
 from ..exceptions import InvalidParameterError
-from ..frames import ColumnKey, Table
-from ._attack import attacker_advantage
+from ..frames import ColumnKey, Table, as_columns, encode_rows
+from ..report import LeakageSummary
+from ._attack import ROWS_PER_RELEASE, attacker_advantage
+from ._joint import leakage_together, protects_column
+from ._reach import Part, reaching
 
 __all__ = [
     "attacker_advantage_scorer",
@@ -33,15 +33,19 @@ __all__ = [
 
 
 def nmi_scorer(estimator: Any, X: Any = None, y: Any = None) -> float:
-    """Share of the useful column that the sanitiser in a fitted model keeps.
+    """Share of the useful columns that the sanitisers in a fitted model keep.
 
     Parameters
     ----------
     estimator : fitted sanitiser, Pipeline, ColumnTransformer, FeatureUnion or search
-        The first sanitiser in it counts.
-    X, y : ignored
-        The value is read from the sanitiser's ``report_``: exact for the rows it was fitted to,
-        and free of the noise of held-out rows.
+        With one or more sanitisers.
+    X : table, optional
+        The rows that are scored. For one sanitiser they are not needed: the value is read from
+        its ``report_``, exact for the rows it was fitted to and free of the noise of held-out
+        rows. For several it is I(X;Y) / H(X) of all columns that they sanitise, as one joint
+        symbol, for the distribution of the scored rows. Columns that are not sanitised do not
+        count.
+    y : ignored
 
     Returns
     -------
@@ -62,34 +66,124 @@ def nmi_scorer(estimator: Any, X: Any = None, y: Any = None) -> float:
     >>> search.fit(adult).best_params_
     {'epsilon': 1.0}
     """
-    return float(_find(estimator).report_.nmi)
+    releases = [part for part in reaching(estimator, X) if part.sanitizer is not None]
+    if len(releases) == 1:
+        return float(releases[0].sanitizer.report_.nmi)  # type: ignore[union-attr]
+    return leakage_together(_with_tables(releases), [], None).nmi
 
 
 def max_log_lift_scorer(estimator: Any, X: Any = None, y: Any = None) -> float:
-    """Largest log-lift, in nats, that the sanitiser in a fitted model leaves.
+    """Largest log-lift of S, in nats, that all that reaches the last step of a model leaves.
 
     It is the leakage itself, so less is better, while searches take the highest score for the
     best. Use it among other scores with a refit rule such as
     :func:`skliftpriv.model_selection.best_score_with_leakage_below`, or negate it:
-    ``lambda *args: -max_log_lift_scorer(*args)``. Parameters are those of :func:`nmi_scorer`.
+    ``lambda *args: -max_log_lift_scorer(*args)``.
+
+    Parameters
+    ----------
+    estimator : fitted sanitiser, Pipeline, ColumnTransformer, FeatureUnion or search
+        With one or more sanitisers, all for the same S.
+    X : table, optional
+        The rows that are scored, with S among their columns. They are not needed if all columns
+        pass through one sanitiser.
+    y : ignored
+
+    Returns
+    -------
+    float
+
+    Notes
+    -----
+    If all that reaches the model comes from one sanitiser, the value is read from its
+    ``report_``: exact for the rows it was fitted to. If several sanitisers release columns, or
+    columns reach the model that no sanitiser has seen (another transformer beside the sanitiser,
+    or ``remainder="passthrough"``), it is the leakage of all of them together, as one joint
+    symbol, for the distribution of the scored rows. That is an estimate for the population, which
+    tends to be too large where there are few rows per symbol.
+
+    Steps behind the sanitisers can only take away and are not looked at; columns that they drop
+    count as well.
+
+    What cannot be measured is refused with an
+    :class:`~skliftpriv.exceptions.InvalidParameterError`: columns without a sanitiser that have
+    too many values for the number of rows (fewer than 20 rows per value), sanitisers of
+    different S, a ConditionalReporting beside other columns, S that is not a column of X. A
+    search turns it into a warning and the score nan, unless ``error_score="raise"``.
     """
-    return float(_find(estimator).report_.max_log_lift)
+    return _leakage(estimator, X).max_log_lift
 
 
 def ldp_scorer(estimator: Any, X: Any = None, y: Any = None) -> float:
-    """Level of local differential privacy of S, in nats, of the sanitiser in a fitted model.
+    """Level of local differential privacy of S, in nats, of all that reaches the last step.
 
-    It is the leakage itself, so less is better; see :func:`max_log_lift_scorer`.
+    It is the leakage itself, so less is better; parameters and notes are those of
+    :func:`max_log_lift_scorer`.
     """
-    return float(_find(estimator).report_.ldp)
+    return _leakage(estimator, X).ldp
 
 
 def maximal_leakage_scorer(estimator: Any, X: Any = None, y: Any = None) -> float:
-    """Maximal leakage about S, in nats, of the sanitiser in a fitted model.
+    """Maximal leakage about S, in nats, of all that reaches the last step of a model.
 
-    It is the leakage itself, so less is better; see :func:`max_log_lift_scorer`.
+    It is the leakage itself, so less is better; parameters and notes are those of
+    :func:`max_log_lift_scorer`.
     """
-    return float(_find(estimator).report_.maximal_leakage)
+    return _leakage(estimator, X).maximal_leakage
+
+
+def _leakage(estimator: Any, X: Any) -> LeakageSummary:
+    parts = reaching(estimator, X)
+    releases = [part for part in parts if part.sanitizer is not None]
+    if len(parts) == 1 and not parts[0].passes:
+        return releases[0].sanitizer.report_.after  # type: ignore[union-attr]
+    sensitive = _one_sensitive(releases)
+    return leakage_together(_with_tables(releases), _plain_columns(parts), sensitive)
+
+
+def _with_tables(releases: list[Part]) -> list[tuple[Any, Table]]:
+    return [(part.sanitizer, Table(part.rows())) for part in releases]
+
+
+def _one_sensitive(releases: list[Part]) -> list[Any]:
+    """Return the columns of the S that all sanitisers protect."""
+    found: list[Any] = []
+    for part in releases:
+        sanitizer: Any = part.sanitizer
+        if not protects_column(sanitizer):
+            raise InvalidParameterError(
+                f"More than the release of {part.step} reaches the model, and S was given to it "
+                "apart from X: make S a column of X, or use attacker_advantage_scorer."
+            )
+        columns = sanitizer._sensitive_columns(Table(part.rows()), sanitizer._layout, None)
+        if found and not np.array_equal(_groups(columns), _groups(found)):
+            raise InvalidParameterError(
+                f"{releases[0].step} and {part.step} protect different sensitive columns, so there "
+                "is no one leakage of both: use attacker_advantage_scorer for each column."
+            )
+        found = found or columns
+    return found
+
+
+def _groups(columns: list[Any]) -> np.ndarray:
+    """Return a number for every value, in the order in which they occur."""
+    return pd.factorize(encode_rows(columns)[0])[0]
+
+
+def _plain_columns(parts: list[Part]) -> list[Any]:
+    """Return all columns that no sanitiser has seen, if they have few values."""
+    past = [part for part in parts if part.passes]
+    columns = [column for part in past for column in part.plain()]
+    if columns:
+        codes, values = encode_rows(columns)
+        if len(values) * ROWS_PER_RELEASE > codes.size:
+            steps = ", ".join(part.step for part in past)
+            raise InvalidParameterError(
+                f"Columns reach the model without a sanitiser, by {steps}, and {codes.size:,} rows "
+                f"are too few to measure what their {len(values):,} different rows of values "
+                "leak. Drop them, sanitise them, or use attacker_advantage_scorer."
+            )
+    return columns
 
 
 def attacker_advantage_scorer(
@@ -99,10 +193,12 @@ def attacker_advantage_scorer(
     cv: Any = 5,
     random_state: Any = None,
 ) -> Callable[..., float]:
-    """Make a scorer that lets an attacker guess S from what the sanitiser releases.
+    """Make a scorer that lets an attacker guess S from all that reaches the model.
 
-    The rows that are scored, held out ones in a cross-validation, go through the model up to and
-    including its first sanitiser; :func:`attacker_advantage` is measured on the result.
+    The rows that are scored, held out ones in a cross-validation, go through all sanitisers of
+    the model; :func:`attacker_advantage` is measured on what comes out, together with the columns
+    that reach the model without a sanitiser. Later steps can only take away from that and are
+    left out.
 
     Parameters
     ----------
@@ -151,7 +247,7 @@ class _AttackerAdvantageScorer:
         s = self._sensitive_values(X)
         return attacker_advantage(
             s,
-            _released(estimator, X, s),
+            _one_table([part.released(s) for part in reaching(estimator, X)]),
             estimator=self.attacker,
             cv=self.cv,
             random_state=self.random_state,
@@ -176,63 +272,9 @@ class _AttackerAdvantageScorer:
         return self.sensitive.loc[X.index]
 
 
-def _find(estimator: Any) -> LiftSanitizer:
-    """Return the first sanitiser in a fitted model."""
-    found = next(_sanitizers(estimator), None)
-    if found is None:
-        raise InvalidParameterError(
-            f"{type(estimator).__name__} holds no sanitiser to be scored. The scorers look into "
-            "Pipeline, ColumnTransformer, FeatureUnion and fitted searches."
-        )
-    check_is_fitted(found)
-    return found
-
-
-def _sanitizers(estimator: Any) -> Iterator[LiftSanitizer]:
-    if isinstance(estimator, LiftSanitizer):
-        yield estimator
-    elif hasattr(estimator, "best_estimator_"):
-        yield from _sanitizers(estimator.best_estimator_)
-    else:
-        for part in _parts(estimator):
-            yield from _sanitizers(part)
-
-
-def _parts(estimator: Any) -> list[Any]:
-    if isinstance(estimator, Pipeline):
-        return [step for _, step in estimator.steps]
-    if isinstance(estimator, FeatureUnion):
-        return [part for _, part in estimator.transformer_list]
-    if isinstance(estimator, ColumnTransformer):
-        check_is_fitted(estimator)
-        return [part for _, part, _ in estimator.transformers_]
-    return []
-
-
-def _released(estimator: Any, X: Any, s: Any) -> Any:
-    """Send rows through a fitted model up to and including its first sanitiser."""
-    sanitizer = _find(estimator)
-    if estimator is sanitizer:
-        apart = sanitizer.guarantee_.sensitive == "sensitive_features"
-        if apart and isinstance(sanitizer, ConditionalReporting):
-            return sanitizer.transform(X, sensitive_features=s)
-        return sanitizer.transform(X)
-    if hasattr(estimator, "best_estimator_"):
-        return _released(estimator.best_estimator_, X, s)
-    parts = _parts(estimator)
-    place = next(i for i, part in enumerate(parts) if sanitizer in _sanitizers(part))
-    if isinstance(estimator, Pipeline) and place > 0:
-        X = estimator[:place].transform(X)
-    elif isinstance(estimator, ColumnTransformer):
-        X = _select(X, estimator.transformers_[place][2])
-    return _released(parts[place], X, s)
-
-
-def _select(X: Any, columns: Any) -> Any:
-    """Select columns by whatever a ColumnTransformer takes, in the container of X."""
-    selector = ColumnTransformer([("x", "passthrough", columns)], verbose_feature_names_out=False)
-    frame = nw.from_native(X, pass_through=True)
-    if isinstance(frame, nw.DataFrame):
-        pandas = frame.implementation is nw.Implementation.PANDAS
-        selector.set_output(transform="pandas" if pandas else "polars")
-    return selector.fit_transform(X)
+def _one_table(blocks: list[Any]) -> Any:
+    if len(blocks) == 1:
+        return blocks[0]
+    columns = [column for block in blocks for column in as_columns(block, "what was released")]
+    values = [c.to_numpy() if isinstance(c, nw.Series) else c for c in columns]
+    return pd.DataFrame({f"y{i}": column for i, column in enumerate(values)})

@@ -15,6 +15,8 @@ from ..exceptions import InfeasibleError, InvalidParameterError
 
 __all__ = ["best_score_with_leakage_below", "smallest_epsilon_within_one_se"]
 
+_WHY = '; error_score="raise" says why.'
+
 Rule = Callable[[Mapping[str, Any]], int]
 
 
@@ -86,7 +88,9 @@ def best_score_with_leakage_below(
     -------
     callable
         For ``GridSearchCV(refit=...)``: from ``cv_results_`` to ``best_index_``. It raises
-        :class:`~skliftpriv.exceptions.InfeasibleError` if all candidates leak more.
+        :class:`~skliftpriv.exceptions.InfeasibleError` if all candidates leak more. A candidate
+        whose leakage or score is nan in a fold, because a fit or a scorer failed, is never
+        chosen.
 
     Examples
     --------
@@ -104,8 +108,8 @@ def best_score_with_leakage_below(
     >>> search.fit(load_adult()[["relationship", "education"]]).best_params_
     {'epsilon': 0.5}
     """
-    if isinstance(cap, bool) or not isinstance(cap, Real) or not cap > 0:
-        raise InvalidParameterError(f"cap must be a number > 0, not {cap!r}.")
+    if isinstance(cap, bool) or not isinstance(cap, Real) or not cap >= 0:
+        raise InvalidParameterError(f"cap must be a number >= 0, not {cap!r}.")
     return _LeakageBelow(float(cap), leakage, score)
 
 
@@ -166,10 +170,12 @@ class _LeakageBelow:
         allowed = np.flatnonzero((leaked <= self.cap) & ~np.isnan(mean))
         if not allowed.size:
             least = int(np.nanargmin(leaked))
+            failed = int(np.isnan(leaked + mean).sum())
             raise InfeasibleError(
                 f"No candidate has {self.leakage} <= {self.cap:g} in every fold; the smallest "
                 f"seen is {leaked[least]:.4g}, of {cv_results['params'][least]}. "
                 "Add smaller epsilons to the grid or raise the cap."
+                + (f" {failed} candidate(s) could not be scored{_WHY}" if failed else "")
             )
         return int(allowed[np.lexsort((leaked[allowed], -mean[allowed]))[0]])
 
@@ -185,8 +191,7 @@ def _mean(cv_results: Mapping[str, Any], score: str) -> FloatArray:
     mean = np.asarray(cv_results[key], dtype=float)
     if np.isnan(mean).all():
         raise InvalidParameterError(
-            f"Every candidate has {score} = nan: all fits or scores failed; "
-            'error_score="raise" says why.'
+            f"Every candidate has {score} = nan: all fits or scores failed{_WHY}"
         )
     return mean
 

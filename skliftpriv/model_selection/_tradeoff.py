@@ -17,6 +17,9 @@ from ..exceptions import InvalidParameterError
 
 __all__ = ["tradeoff_curve"]
 
+#: A level of 0 may come out so far above it as a double.
+_ROUNDING = 1e-12
+
 #: Columns that are read from the report.
 MEASURES = (
     "nmi",
@@ -117,12 +120,18 @@ def _row(name: str, sanitizer: LiftSanitizer, counts: Any, layout: Any) -> dict[
         "epsilon": sanitizer.epsilon,
         "notion": str(result.notion),
         **{measure: getattr(report, measure) for measure in MEASURES},
-        # Of a budget of 0 nothing can be used.
-        "budget_used": max(levels[side] / budget[side] if budget[side] else 0.0 for side in budget),
+        "budget_used": max(_share(levels[side], budget[side]) for side in budget),
         "satisfied": report.satisfied,
         "gap": getattr(result, "gap_to_optimum", float("nan")),
         "seconds": seconds,
     }
+
+
+def _share(level: float, budget: float) -> float:
+    """Return what a level takes up of a budget; nothing takes nothing of an empty one."""
+    if budget > 0:
+        return level / budget
+    return 0.0 if level <= _ROUNDING else float("inf")
 
 
 def _named(estimators: Any) -> dict[str, LiftSanitizer]:
@@ -144,7 +153,7 @@ def _named(estimators: Any) -> dict[str, LiftSanitizer]:
     for name, sanitizer in named.items():
         if not isinstance(sanitizer, LiftSanitizer):
             raise InvalidParameterError(
-                f"{name}: {sanitizer!r} is no sanitiser, such as SubsetMergingSanitizer()."
+                f"{name}: {sanitizer!r} is not a sanitiser, such as SubsetMergingSanitizer()."
             )
     return named
 

@@ -1,4 +1,4 @@
-"""demo, curve, audit and explain, and how they are started."""
+"""demo and curve, and how commands are started."""
 
 import json
 import subprocess
@@ -10,10 +10,9 @@ import pandas as pd
 import pytest
 
 import skliftpriv
-from skliftpriv import LIP, SubsetMergingSanitizer
+from skliftpriv import SubsetMergingSanitizer
 from skliftpriv.cli._console import Console, as_json
 from skliftpriv.cli._counting import count_rows, opened
-from skliftpriv.metrics import audit_columns
 from skliftpriv.model_selection import tradeoff_curve
 
 WHICH = ["--sensitive", "relationship", "--useful", "occupation"]
@@ -109,90 +108,6 @@ def test_the_curve_is_that_of_the_estimators(run_json, small, folder, adult):
 def test_the_curve_as_text(run, small):
     done = run("curve", small, *WHICH, "--epsilons", "1", "0.5", "--mechanism", "watchdog")
     assert [line.split()[0] for line in done.out.splitlines()[1:]] == ["epsilon", "0.5", "1"]
-
-
-# ---- audit
-
-
-def test_the_audit_says_what_audit_columns_says(run_json, small, adult):
-    status, facts = run_json("audit", small, *WHICH, "--epsilon", "0.5")
-    rows = adult.head(2000)
-    expected = audit_columns(rows["relationship"], rows["occupation"], LIP(0.5))
-    assert status == 1
-    assert facts["above_budget"] is True
-    assert facts["rows"] == 2000
-    bound = facts["bounds"]["max_lift"]
-    assert bound["level"] == pytest.approx(expected.bounds["max_lift"].level)
-    assert bound["verdict"] == expected.bounds["max_lift"].verdict
-    assert facts["bounds"]["min_lift"]["level"] == "inf"
-    assert facts["worst"][0]["rows"] == 0
-    assert facts["worst"][0]["log_lift"] == "-inf"
-
-
-def test_what_was_merged_passes_its_audit(run, small, adult):
-    # Merging is no drawing: rows show exactly the level that was certified.
-    sanitizer = SubsetMergingSanitizer("relationship", "occupation", epsilon=0.5)
-    released = sanitizer.fit_transform(adult.head(2000)[["relationship", "occupation"]])
-    released.assign(relationship=adult["relationship"].head(2000)).to_csv("r.csv", index=False)
-    done = run("audit", "r.csv", *WHICH, "--epsilon", "0.5")
-    assert done.status == 0
-    assert "within the budget" in done.out
-
-
-@pytest.mark.parametrize(
-    ("fail_on", "statuses"), [("level", (0, 1, 1)), ("violation", (0, 0, 1)), ("doubt", (1, 1, 1))]
-)
-def test_when_an_audit_fails(run, folder, fail_on, statuses):
-    # Few rows within the budget, few rows above it, and many above it.
-    files = {
-        "within": ["a,1", "a,2", "b,1", "b,2"] * 5,
-        "above": ["a,1", "a,1", "b,1", "b,2"] * 2,
-        "certain": ["a,1", "a,1", "b,1", "b,2"] * 5_000,
-    }
-    found = []
-    for name, rows in files.items():
-        (folder / f"{name}.csv").write_text("\n".join(["s,x", *rows]) + "\n")
-        command = ["audit", f"{name}.csv", "--sensitive", "s", "--useful", "x", "--epsilon", "0.3"]
-        found.append(run(*command, "--fail-on", fail_on).status)
-    assert tuple(found) == statuses
-
-
-@pytest.mark.parametrize("notion", ["l1", "chi2", "alpha"])
-def test_notions_without_intervals_are_audited_by_their_level(run_json, small, notion):
-    command = ["audit", small, *WHICH, "--notion", notion, "--epsilon"]
-    status, facts = run_json(*command, "0.1", "0.1")
-    assert status == 1
-    assert set(facts["bounds"]) == {f"{notion}_lift", f"{notion}_lift_inverse"}
-    assert run_json(*command, "300", "300")[0] == 1  # the inverse is infinite
-    smoothed = ["audit", small, "--sensitive", "sex", "--useful", "relationship"]
-    assert run_json(*smoothed, "--notion", notion, "--epsilon", "0.1", "0.1")[0] == 1
-
-
-# ---- explain
-
-
-def test_explain_tries_every_mechanism(run_json, run, small):
-    command = ["explain", small, *WHICH, "--epsilon", "0.5", "--time-limit", "0.3"]
-    status, facts = run_json(*command)
-    assert status == 0
-    assert facts["data"]["rows"] == 2000
-    assert facts["data"]["useful_values"] == 15
-    tried = {trial["mechanism"]: trial["nmi"] for trial in facts["mechanisms"]}
-    assert set(tried) == {
-        "watchdog", "subset-merging", "orr", "srr", "grr", "oue", "conditional",
-    }  # fmt: skip
-    assert tried["srr"] > tried["subset-merging"] > tried["watchdog"]
-    assert facts["recommended"] in tried
-    done = run(*command)
-    assert "Recommended: " in done.out
-    assert done.err == ""
-
-
-def test_explain_says_what_cannot_be_built(run, small):
-    done = run("explain", small, *WHICH, "--useful", "sex", "--notion", "l1")
-    assert done.status == 0
-    assert "not supported" in done.out
-    assert "srlip" in done.out
 
 
 # ---- JSON

@@ -393,3 +393,21 @@ def test_bits_are_audited_whatever_unary_encoding_writes():
     fitted = OUESanitizer("s", "x", output="label", random_state=0).fit(FIT)
     same = OUESanitizer("s", "x", output="bits", random_state=0).fit(FIT)
     assert audit(fitted, FRESH).to_dict() == audit(same, FRESH).to_dict()
+
+
+@pytest.mark.parametrize(
+    ("rows", "epsilon", "verdict", "look"),
+    [
+        (40_000, 0.3, "Holds", "#1a7f37;"),
+        (40_000, 0.01, "Violated", "#c62828;"),
+        (40, 0.3, "Not enough data", "#57606a;"),
+    ],
+)
+def test_an_open_question_is_neither_green_nor_red(rows, epsilon, verdict, look):
+    s = np.array(["ill", "well"] * (rows // 2))
+    y = np.array(["b", "c", "c", "b", "b", "b", "c", "c", "b", "c"] * (rows // 10))
+    shown = audit_columns(s, y, LIP(epsilon))._repr_html_()
+    sign = {"Holds": "✓", "Violated": "✗", "Not enough data": "?"}[verdict]
+    assert f"{sign} {verdict}</span>" in shown
+    looks = {"#1a7f37;", "#c62828;", "#57606a;"}
+    assert {colour for colour in looks if f"background:{colour}" in shown} == {look}

@@ -102,6 +102,17 @@ def test_best_score_below_a_cap_in_every_fold():
         best_score_with_leakage_below(0.05)(found)
 
 
+def test_candidates_that_could_not_be_scored_are_never_chosen():
+    found = results(
+        grid(0.1, 0.5, 1.0),
+        score=[[0.9, 0.9], [0.7, 0.7], [np.nan, 0.9]],
+        max_log_lift=[[np.nan, 0.1], [0.3, 0.4], [0.1, 0.1]],
+    )
+    assert best_score_with_leakage_below(0.5)(found) == 1
+    with pytest.raises(InfeasibleError, match=r"2 candidate\(s\) could not be scored; error_score"):
+        best_score_with_leakage_below(0.05)(found)
+
+
 def test_ties_go_to_less_leakage_and_means_serve_without_splits():
     found = results(grid(2.0, 1.0), score=[[0.8], [0.8]], ldp=[[0.5], [0.4]])
     means = {key: value for key, value in found.items() if not key.startswith("split")}

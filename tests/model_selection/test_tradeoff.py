@@ -21,6 +21,7 @@ from skliftpriv.datasets import load_adult
 from skliftpriv.exceptions import InvalidParameterError, UnsupportedNotionError
 from skliftpriv.frames import ContingencyTable
 from skliftpriv.model_selection import tradeoff_curve
+from skliftpriv.model_selection._tradeoff import _share
 
 ADULT = load_adult()[["relationship", "occupation", "sex", "race", "income"]]
 PAIR = ("relationship", "occupation")
@@ -156,9 +157,9 @@ def test_mistakes_are_explained():
         tradeoff_curve(sanitizer, ADULT, [])
     with pytest.raises(InvalidParameterError, match="estimators is empty"):
         tradeoff_curve({}, ADULT, [1.0])
-    with pytest.raises(InvalidParameterError, match="a: 'lip' is no sanitiser"):
+    with pytest.raises(InvalidParameterError, match="a: 'lip' is not a sanitiser"):
         tradeoff_curve({"a": "lip"}, ADULT, [1.0])
-    with pytest.raises(InvalidParameterError, match="SubsetMergingSanitizer'> is no sanitiser"):
+    with pytest.raises(InvalidParameterError, match="SubsetMergingSanitizer'> is not a sanitiser"):
         tradeoff_curve(SubsetMergingSanitizer, ADULT, [1.0])
     with pytest.raises(ValueError, match="'epsilon' parameter"):
         tradeoff_curve(sanitizer, ADULT, [-1.0])
@@ -168,3 +169,9 @@ def test_mistakes_are_explained():
         tradeoff_curve(ORRSanitizer(*PAIR, notion="chi2"), ADULT, [1.0])
     with pytest.raises(InvalidParameterError, match="one value only"):
         tradeoff_curve(sanitizer, ADULT[ADULT["relationship"] == "Wife"], [1.0])
+
+
+def test_the_share_of_an_empty_budget():
+    assert _share(0.25, 0.5) == 0.5
+    assert _share(0.0, 0.0) == 0.0
+    assert _share(1e-3, 0.0) == np.inf

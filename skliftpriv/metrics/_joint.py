@@ -1,0 +1,214 @@
+"""What several releases leak together, for the distribution of given rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import reduce
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array, vstack
+from scipy.special import entr
+from sklearn.utils.validation import check_is_fitted
+
+from ..estimators import ConditionalReporting, LiftSanitizer
+from ..exceptions import InvalidParameterError
+from ..frames import Table, encode_rows
+from ..measures import entropy
+from ..report import LeakageSummary
+
+__all__ = ["joint_leakage", "leakage_together", "protects_column"]
+
+#: Entries of all releases together beyond which they are refused: some 300 MB.
+_MOST_ENTRIES = 5_000_000
+
+
+def joint_leakage(
+    sanitizers: Sequence[LiftSanitizer], X: Any, *, sensitive_features: Any = None
+) -> LeakageSummary:
+    """Measure what several columns, each sanitised on its own, leak together.
+
+    Budgets of single columns do not add up to a budget of all of them: two releases that each
+    reveal nothing can together reveal everything. This measures the leakage of the joint
+    release for the distribution of the given rows. The sanitisers draw independently of each
+    other; two of them may release the same column.
+
+    Parameters
+    ----------
+    sanitizers : sequence of fitted sanitisers
+        All for the same S. Their mechanisms must not see S, as that of ConditionalReporting does.
+        Only the columns that they sanitise count, not those that ``remainder="passthrough"``
+        releases beside them.
+    X : table
+        Rows with all useful columns and, unless ``sensitive_features`` is given, S.
+    sensitive_features : array-like of shape (n_rows,), optional
+        The sensitive values, when they are not a column of X.
+
+    Returns
+    -------
+    LeakageSummary
+        Its ``nmi`` is the share of the joint symbol of all useful columns that is kept.
+
+    Examples
+    --------
+    >>> from skliftpriv import SubsetMergingSanitizer, joint_leakage
+    >>> from skliftpriv.datasets import load_adult
+    >>> adult = load_adult()[["income", "sex", "relationship"]]
+    >>> each = [
+    ...     SubsetMergingSanitizer("income", name, epsilon=0.5).fit(adult)
+    ...     for name in ("sex", "relationship")
+    ... ]
+    >>> max(s.report_.max_log_lift for s in each) <= 0.5
+    True
+    >>> joint_leakage(each, adult).max_log_lift > 0
+    True
+    """
+    if isinstance(sanitizers, LiftSanitizer) or not len(sanitizers):
+        raise InvalidParameterError("joint_leakage needs a list of at least one fitted sanitiser.")
+    for sanitizer in sanitizers:
+        if not isinstance(sanitizer, LiftSanitizer):
+            raise InvalidParameterError(
+                f"{sanitizer!r} is not a sanitiser, such as SubsetMergingSanitizer()."
+            )
+        check_is_fitted(sanitizer)
+    table = Table(X)
+    named = [sanitizer for sanitizer in sanitizers if protects_column(sanitizer)]
+    names = list(dict.fromkeys(sanitizer._layout.sensitive_name for sanitizer in named))
+    if len(names) > 1:
+        raise InvalidParameterError(
+            f"The sanitisers protect different columns, {' and '.join(names)}: measure those of "
+            "one sensitive column at a time."
+        )
+    if sensitive_features is None and not named:
+        raise InvalidParameterError(
+            "S was not a column of X at fit: pass its values as sensitive_features=."
+        )
+    first = (named or list(sanitizers))[0]
+    sensitive = first._sensitive_columns(table, first._layout, sensitive_features)
+    return leakage_together([(sanitizer, table) for sanitizer in sanitizers], [], sensitive)
+
+
+def protects_column(sanitizer: LiftSanitizer) -> bool:
+    """Tell whether S was a column of X at fit, rather than given apart."""
+    return sanitizer._layout.sensitive not in (None, ())
+
+
+def leakage_together(
+    sanitised: Sequence[tuple[LiftSanitizer, Table]],
+    plain: Sequence[Any],
+    sensitive: Sequence[Any] | None,
+) -> LeakageSummary:
+    """Measure a release of sanitised and of plain columns, for the distribution of the rows.
+
+    Parameters
+    ----------
+    sanitised : sequence of (fitted sanitiser, Table)
+        Each with the rows that reach it; row i of all tables is the same person.
+    plain : sequence of columns
+        What is released as it is.
+    sensitive : sequence of columns or None
+        Columns of S; None to measure only what is kept of the useful columns.
+    """
+    coded = [_coded(sanitizer, table) for sanitizer, table in sanitised]
+    codes = [code for code, _ in coded]
+    channels = [channel for _, channel in coded]
+    if plain:
+        plain_codes, values = encode_rows(plain)
+        codes.append(plain_codes)
+        channels.append(_identity(len(values)))
+    # Rows with the same symbol everywhere have the same joint release.
+    positions, symbol = np.unique(np.column_stack(codes), axis=0, return_inverse=True)
+    symbol = symbol.reshape(-1)
+    rows = [channel[positions[:, k]] for k, channel in enumerate(channels)]
+    _check_size(rows)
+    release = reduce(_row_products, rows)
+    p_x = np.bincount(symbol) / symbol.size
+    total = float(entropy(p_x))
+    given_x = np.add.reduceat(entr(release.data), release.indptr[:-1])
+    kept = float(np.clip(entropy(p_x @ release) - p_x @ given_x, 0.0, total))
+    # Without S there is one value of it, and nothing to leak.
+    s, values = encode_rows([np.zeros_like(symbol)] if sensitive is None else sensitive)
+    if sensitive is not None:
+        _check_sensitive(sanitised, values)
+    if len(values) * release.shape[1] > _MOST_ENTRIES:
+        raise _too_large(len(values) * release.shape[1])
+    pairs = csr_array(
+        (np.full(s.size, 1 / s.size), (s, symbol)), shape=(len(values), positions.shape[0])
+    )
+    p_sy = (pairs @ release).toarray()
+    return LeakageSummary.of_release(p_sy, kept, kept / total if total > 0 else 1.0)
+
+
+def _coded(sanitizer: LiftSanitizer, table: Table) -> tuple[np.ndarray, csr_array]:
+    """Codes of the rows and, for every code, the distribution of what is released."""
+    name, layout = type(sanitizer).__name__, sanitizer._layout
+    if isinstance(sanitizer, ConditionalReporting):
+        raise InvalidParameterError(
+            "ConditionalReporting looks at S when it releases a row, so what it leaks together "
+            "with other columns cannot be measured from its channel; use a sanitiser that sees "
+            "X only, or attacker_advantage on what was released."
+        )
+    if sanitizer.channel_ is None:
+        raise InvalidParameterError(
+            f"{name} of {', '.join(layout.useful_names)} has {len(sanitizer.joint_.p_x)} values "
+            f"and so 2^{len(sanitizer.joint_.p_x)} outputs, too many to measure together with "
+            "other columns; use another mechanism, or merge values first."
+        )
+    by_name = layout.named and table.names is not None
+    missing = [n for n in layout.useful_names if by_name and n not in (table.names or ())]
+    if missing or (not by_name and table.n_columns != len(layout.names)):
+        raise InvalidParameterError(
+            f"{name} was fitted to the column(s) {', '.join(layout.useful_names)} of a table of "
+            f"{len(layout.names)} columns; pass rows with the same columns"
+            + (f", {', '.join(missing)} too." if missing else ".")
+        )
+    codes = sanitizer._useful_codes(table)
+    # What was not seen at fit is replaced by a draw from the distribution of the release.
+    anyone = csr_array(sanitizer.channel_.p_y(sanitizer.joint_.p_x)[None, :])
+    channel = csr_array(vstack([sanitizer.channel_.sparse, anyone]))
+    return np.where(codes < 0, channel.shape[0] - 1, codes), channel
+
+
+def _identity(n: int) -> csr_array:
+    return csr_array((np.ones(n), np.arange(n), np.arange(n + 1)), shape=(n, n))
+
+
+def _row_products(a: csr_array, b: csr_array) -> csr_array:
+    """Multiply every row of one matrix by the same row of another: the outputs are pairs."""
+    in_a, in_b = np.diff(a.indptr), np.diff(b.indptr)
+    partners = np.repeat(in_b, in_a)
+    left = np.repeat(np.arange(a.nnz), partners)
+    # Partners of an entry of a are the entries in the same row of b, one after the other.
+    first = np.repeat(b.indptr[:-1], in_a) - (np.cumsum(partners) - partners)
+    right = np.arange(left.size) + np.repeat(first, partners)
+    pairs = a.indices[left].astype(np.int64) * b.shape[1] + b.indices[right]
+    seen, outputs = np.unique(pairs, return_inverse=True)
+    ends = np.concatenate([[0], np.cumsum(in_a * in_b)])
+    shape = (a.shape[0], seen.size)
+    return csr_array((a.data[left] * b.data[right], outputs, ends), shape=shape)
+
+
+def _check_size(rows: Sequence[csr_array]) -> None:
+    """Refuse a product before it is made."""
+    entries = np.prod([np.diff(part.indptr).astype(float) for part in rows], axis=0).sum()
+    if entries > _MOST_ENTRIES:
+        raise _too_large(entries)
+
+
+def _too_large(entries: float) -> InvalidParameterError:
+    return InvalidParameterError(
+        f"All releases together have {entries:,.0f} cells, and more than {_MOST_ENTRIES:,} are "
+        "too many to be measured; leave columns out, merge rare values first, or use one "
+        "sanitiser with a list as useful=."
+    )
+
+
+def _check_sensitive(sanitised: Sequence[tuple[LiftSanitizer, Table]], values: list[Any]) -> None:
+    for sanitizer, _ in sanitised:
+        labels = sanitizer.joint_.sensitive_labels
+        if set(values).isdisjoint(labels):
+            raise InvalidParameterError(
+                f"The sensitive values are such as {values[0]!r}, but {type(sanitizer).__name__} "
+                f"of {', '.join(sanitizer._layout.useful_names)} protects values such as "
+                f"{labels[0]!r}: pass the S that all sanitisers were fitted to."
+            )
