@@ -164,10 +164,10 @@ def check_notions(found: Found, checks: Checks) -> None:
     checks.claim(text, bool(by_budget[-1] < by_budget[0]), shown)
     times = [f"{name} {1000 * mean[name][0, TIME]:.1f} ms" for name in ("LDP", "LIP")]
     checks.note(
-        "times are of this machine and are not checked. The paper: LDP is significantly slower, 133 "
-        f"s against 0.0206 s at ε = 0.5; ours: {' and '.join(times)}. Its Theorem 2 lists vertices "
-        "in |X|(|X| - 1) dimensions. The same optimum is found here in |X| - 1, as for LIP, since "
-        "LDP too bounds each posterior alone"
+        "times are of this machine and are not checked. The paper: LDP is significantly slower, "
+        f"133 s against 0.0206 s at ε = 0.5; ours: {' and '.join(times)}. Its Theorem 2 lists "
+        "vertices in |X|(|X| - 1) dimensions. The same optimum is found here in |X| - 1, as for "
+        "LIP, since LDP too bounds each posterior alone"
     )
     gain = (found["LDP, halved"] - found["LIP"])[..., UTILITY]
     checks.claim(
