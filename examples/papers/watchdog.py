@@ -155,7 +155,7 @@ def draw_leakage(found: np.ndarray, epsilon: float) -> Figure:
         marker="^",
     )
     ax.axvline(epsilon, color="#999999", lw=0.8, zorder=0)
-    ax.text(epsilon + 0.2, 0.03, f"ε = {epsilon:g}", color="#555555")
+    ax.text(epsilon + 0.2, 0.1, f"ε = {epsilon:g}", color="#555555")
     ax.set_xlabel("largest absolute log-lift in the high-risk set, nats")
     ax.set_ylabel("cumulative share of the random joints")
     ax.set_xlim(0, CAP + 0.7)
@@ -172,7 +172,7 @@ def draw_losses(found: np.ndarray) -> Figure:
         cumulative(ax, values, label=setting.name, ms=5, **style)
     ax.set_xlabel("normalised loss of mutual information, NMIL = 1 − I(X;Y) / H(X)")
     ax.set_ylabel("cumulative share of the random joints")
-    ax.set_xlim(0, 1)
+    ax.set_xlim(0, 1.02)
     ax.legend(frameon=False, loc="upper left")
     ax.set_title(f"{PAPER}, figure 2\n{len(found)} random joints, |X| = 20, |S| = 15", fontsize=11)
     return figure
