@@ -138,9 +138,32 @@ def chunks(count: int, size: int) -> Iterator[range]:
         yield range(start, min(start + size, count))
 
 
+@dataclass(frozen=True)
+class Instead:
+    """What is found where a paper's claim does not hold.
+
+    Parameters
+    ----------
+    text : str
+        What holds instead.
+    holds : bool
+        Whether it does in this run.
+    why : str
+        Why the paper's claim does not hold, as far as that is known.
+    """
+
+    text: str
+    holds: bool
+    why: str = ""
+
+
 @dataclass
 class Checks:
-    """Prints for each claim of a paper whether it holds, and remembers failures."""
+    """Prints for each claim of a paper whether it holds, and remembers failures.
+
+    Every claim can fail. One without ``instead`` has to hold. One with ``instead`` is a recorded
+    discrepancy: the paper's claim must not hold, and what was recorded in its place must.
+    """
 
     failures: list[str] = field(default_factory=list)
 
@@ -148,7 +171,9 @@ class Checks:
         """Start the claims about one figure."""
         print(f"\n{text}")
 
-    def claim(self, text: str, holds: bool, ours: str = "", because: str | None = None) -> None:
+    def claim(
+        self, text: str, holds: bool, ours: str = "", *, instead: Instead | None = None
+    ) -> None:
         """Print one claim.
 
         Parameters
@@ -159,20 +184,24 @@ class Checks:
             Whether our numbers say so too.
         ours : str
             Our numbers.
-        because : str, optional
-            Why ours may differ. A claim without a reason has to hold.
+        instead : Instead, optional
+            What holds in the place of the claim.
         """
-        if holds:
-            verdict = "holds"
-        elif because is not None:
-            verdict = "DIFFERS"
+        parts = [f"{text}" + (f"; ours: {ours}" if ours else "")]
+        if instead is None:
+            verdict = "holds" if holds else "FAILS"
         else:
-            verdict = "FAILS"
+            verdict = "differs" if instead.holds and not holds else "FAILS"
+            parts.append(f"Instead: {instead.text}")
+            if holds:
+                parts.append("But the claim holds here, so it must not be recorded as different")
+            elif not instead.holds:
+                parts.append("But that does not hold here either")
+            elif instead.why:
+                parts.append(f"Why: {instead.why}")
+        if verdict == "FAILS":
             self.failures.append(text)
-        line = f"{verdict}: {text}" + (f"; ours: {ours}" if ours else "") + "."
-        if verdict == "DIFFERS":
-            line += f" Why: {because}"
-        say(line)
+        say(f"{verdict}: " + ". ".join(parts) + ".")
 
     def value(
         self,
@@ -181,29 +210,33 @@ class Checks:
         sample: np.ndarray,
         *,
         rounding: float = 0.005,
-        because: str | None = None,
     ) -> None:
         """Compare a number of the paper with the mean of a sample.
 
         It holds when the two differ by no more than the paper's rounding and three standard
         errors of our mean.
         """
-        sample = np.asarray(sample, dtype=float)
-        mean = float(sample.mean())
-        error = float(sample.std(ddof=1) / np.sqrt(sample.size)) if sample.size > 1 else 0.0
+        mean, error = mean_and_error(sample)
         near = abs(mean - paper) <= rounding + 3 * error + 1e-12
-        shown = f"{mean:.3f}" + (f" ± {error:.3f}" if sample.size > 1 else "")
-        self.claim(f"{text} {paper:g}", near, shown, because)
+        shown = f"{mean:.3f}" + (f" ± {error:.3f}" if np.size(sample) > 1 else "")
+        self.claim(f"{text} {paper:g}", near, shown)
 
     def note(self, text: str) -> None:
-        """Print what the paper does not say."""
+        """Print what the paper does not say, or what depends on the machine."""
         say(f"note: {text}.")
 
     def exit_code(self) -> int:
-        """Return 1 if a claim that has to hold does not."""
+        """Return 1 if a claim or a recorded discrepancy does not hold."""
         if self.failures:
-            print(f"\n{len(self.failures)} claims that have to hold do not.")
+            print(f"\n{len(self.failures)} claims or recorded discrepancies do not hold.")
         return 1 if self.failures else 0
+
+
+def mean_and_error(sample: np.ndarray) -> tuple[float, float]:
+    """Return the mean of a sample and its standard error, 0 for a single number."""
+    sample = np.asarray(sample, dtype=float)
+    error = sample.std(ddof=1) / np.sqrt(sample.size) if sample.size > 1 else 0.0
+    return float(sample.mean()), float(error)
 
 
 def say(text: str) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
-from _common import BLACK, BLUE, VERMILLION, Checks, parallel_map
+from _common import BLACK, BLUE, VERMILLION, Checks, Instead, parallel_map
 from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -163,19 +163,22 @@ def check_notions(found: Found, checks: Checks) -> None:
     shown = ", ".join(f"{value:.3f}" for value in by_budget)
     checks.claim(text, bool(by_budget[-1] < by_budget[0]), shown)
     times = [f"{name} {1000 * mean[name][0, TIME]:.1f} ms" for name in ("LDP", "LIP")]
-    checks.claim(
-        "LDP is significantly slower: 133 s against 0.0206 s at ε = 0.5",
-        bool(mean["LDP"][0, TIME] > 100 * mean["LIP"][0, TIME]),
-        " and ".join(times),
-        because="their Theorem 2 lists vertices in |X|(|X| - 1) dimensions. The same optimum is "
-        "found here in |X| - 1, as for LIP, since LDP too bounds each posterior alone.",
+    checks.note(
+        "times are of this machine and are not checked. The paper: LDP is significantly slower, "
+        f"133 s against 0.0206 s at ε = 0.5; ours: {' and '.join(times)}. Its Theorem 2 lists "
+        "vertices in |X|(|X| - 1) dimensions. The same optimum is found here in |X| - 1, as for "
+        "LIP, since LDP too bounds each posterior alone"
     )
     gain = (found["LDP, halved"] - found["LIP"])[..., UTILITY]
     checks.claim(
         "(b) ε/2-LDP keeps more than ε-LIP, which implies it",
         bool((gain > -1e-9).all()),
         f"mean {gain.mean():+.3f}",
-        because="ε-LIP implies 2ε-LDP, as their own Lemma 1 says; so 2ε-LDP is drawn.",
+        instead=Instead(
+            "it keeps less, on every joint at every ε",
+            bool((gain < 1e-9).all() and gain.mean() < -0.1),
+            "ε-LIP implies 2ε-LDP, as their own Lemma 1 says; so 2ε-LDP is drawn (errata, 11)",
+        ),
     )
     gain = (found["LDP, doubled"] - found["LIP"])[..., UTILITY]
     text = "(b) with 2ε-LDP in its place"
@@ -189,12 +192,9 @@ def check_attributes(found: Found, checks: Checks) -> None:
     for name, (seconds, utility) in mean.items():
         print(f"  {name:<16} I(X;Y) {utility:.3f}, {seconds:.3f} s on average")
     ratio = mean["SRLIP, product"][TIME] / mean["LIP"][TIME]
-    checks.claim(
-        "the LIP protocol is found much faster than the SRLIP one, on average 476 times (here: "
-        "more than 10 times)",
-        bool(ratio > 10),
-        f"{ratio:.0f} times",
-        because="times depend on solver and machine.",
+    checks.note(
+        "the paper finds the LIP protocol on average 476 times as fast as the SRLIP one; here, on "
+        f"this machine and not checked, {ratio:.0f} times"
     )
     lost = 1 - mean["SRLIP, product"][UTILITY] / mean["LIP"][UTILITY]
     checks.claim(
