@@ -76,7 +76,7 @@ def run_audit(args: argparse.Namespace, console: Console) -> int:
     verdict = f"ABOVE the budget ({_FAIL_ON[args.fail_on]})" if failed else "within the budget"
     sure = f", confidence {args.confidence:g}" if "verdict" in bounds.columns else ""
     lines = [
-        f"{', '.join(args.useful)} about {args.sensitive}: {verdict}.",
+        f"{', '.join(args.useful)} about {', '.join(args.sensitive)}: {verdict}.",
         f"{notion}, {counts.n_rows:,} rows{sure}; levels in nats.",
         *text_table(_cells(bounds)),
         *(f"Largest: {line}" for line in worst["text"]),
@@ -90,7 +90,7 @@ def run_audit(args: argparse.Namespace, console: Console) -> int:
         "bounds": bounds.to_dict(orient="index"),
         "worst": worst.drop(columns="text").to_dict(orient="records"),
     }
-    console.tell("\n".join(lines), facts)
+    console.tell(lines, facts)
     return ABOVE_BUDGET if failed else 0
 
 
