@@ -42,8 +42,12 @@ class Console:
         Labels and names come from files: in a list of lines no line can be forged by them.
         """
         self.progress.end()
-        lines = text.split("\n") if isinstance(text, str) else text
-        say(as_json(data) if self._json else "\n".join(map(safe_text, lines)), self._out)
+        if self._json:
+            encoding = (self._out and self._out.encoding) or "utf-8"
+            say(as_json(data, ascii=not encoding.lower().startswith("utf")), self._out)
+        else:
+            lines = text.split("\n") if isinstance(text, str) else text
+            say("\n".join(map(safe_text, lines)), self._out)
 
 
 def say(text: str, out: TextIO | None) -> None:
@@ -53,9 +57,9 @@ def say(text: str, out: TextIO | None) -> None:
         print(text.encode(known, "backslashreplace").decode(known), file=out, flush=True)
 
 
-def as_json(data: Any) -> str:
+def as_json(data: Any, *, ascii: bool = False) -> str:
     """Write plain data as JSON: infinities as the strings "inf" and "-inf", NaN as null."""
-    text = json.dumps(_plain(data), indent=2, ensure_ascii=False, allow_nan=False)
+    text = json.dumps(_plain(data), indent=2, ensure_ascii=ascii, allow_nan=False)
     # The line feeds between values stay. Everything else is within strings, where JSON has escapes.
     return "\n".join(
         UNSAFE.sub(lambda found: json.dumps(found[0])[1:-1], line) for line in text.split("\n")

@@ -196,8 +196,8 @@ class CheckedLines(io.RawIOBase):
 
 @contextmanager
 def _long_fields() -> Iterator[None]:
-    """Let the module csv read fields as long as a row may be."""
-    before = csv.field_size_limit(_LONGEST)
+    """Let the module csv read fields as long as a row may be, with the block that it starts in."""
+    before = csv.field_size_limit(2 * _LONGEST + _BLOCK)
     try:
         yield
     finally:
