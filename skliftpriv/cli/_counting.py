@@ -47,7 +47,9 @@ def add_input(parser: argparse.ArgumentParser) -> None:
         help="the column to release; several, each with the option, are one joint symbol",
     )
     group = parser.add_argument_group("files")
-    group.add_argument("--delimiter", metavar="SIGN", help="of CSV files; by default a comma")
+    group.add_argument(
+        "--delimiter", metavar="SIGN", help="of CSV files; default a comma, a tab in .tsv files"
+    )
     group.add_argument(
         "--encoding", default="utf-8", metavar="NAME", help="of CSV files; default %(default)s"
     )
@@ -56,7 +58,8 @@ def add_input(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="TEXT",
-        help="means a missing value in CSV files, as the empty field does; may be repeated",
+        help="text that means a missing value in CSV files, as the empty field does; may be "
+        "repeated",
     )
     group.add_argument(
         "--chunk-rows",

@@ -36,9 +36,18 @@ def add_sanitize(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
     add_input(parser)
     parser.add_argument(
-        "-o", "--out", required=True, metavar="OUT", help="file to write; - writes CSV to a pipe"
+        "-o",
+        "--out",
+        required=True,
+        metavar="OUT",
+        help="CSV (also .gz) or Parquet file to write; - writes CSV to a pipe",
     )
-    parser.add_argument("--mechanism", choices=list(MECHANISMS), default="subset-merging")
+    parser.add_argument(
+        "--mechanism",
+        choices=list(MECHANISMS),
+        default="subset-merging",
+        help="default %(default)s",
+    )
     add_epsilon(parser)
     add_mechanism_options(parser, release=True)
     group = parser.add_argument_group("release")

@@ -36,8 +36,8 @@ def interruptible() -> Iterator[None]:
     if threading.current_thread() is threading.main_thread():
         for name in _NAMES:
             number = getattr(signal, name, None)
-            # What is ignored stays so: nohup, or a job in the background.
-            if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
+            # What is ignored stays so: nohup, or a job in the background. None is not Python's.
+            if number is not None and signal.getsignal(number) not in (signal.SIG_IGN, None):
                 before[number] = signal.signal(number, _interrupt)
     try:
         yield

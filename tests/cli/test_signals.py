@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+from skliftpriv import _start
 from skliftpriv.cli import _console, _outputs, _sanitize
 
 WHICH = ["--sensitive", "s", "--useful", "x"]
@@ -30,7 +31,7 @@ sys.exit(main(sys.argv[1:]))
 def test_no_signal_leaves_standard_input_on_the_disk(folder, name):
     (folder / "in.csv").write_text(ROWS)
     (folder / "tmp").mkdir()
-    command = [sys.executable, "-c", WAITING, "sanitize", "-", "-o", "o.csv", *WHICH, "--shuffle"]
+    command = [sys.executable, "-c", WAITING, "sanitize", "-", "-o", "o.csv", *WHICH]
     environment = {**os.environ, "TMPDIR": str(folder / "tmp")}
     with (
         open("in.csv", "rb") as file,
@@ -143,6 +144,22 @@ def test_an_interrupt_while_libraries_are_imported_is_one_line():
     assert done.returncode == 130
     assert done.stderr == b"skliftpriv: error: interrupted.\n"
     assert done.stdout == b""
+
+
+@pytest.mark.parametrize(
+    ("argv", "whole", "expected"),
+    [
+        (["/usr/local/bin/skliftpriv", "demo"], [], True),
+        (["-m", "demo"], ["python", "-m", "skliftpriv", "demo"], True),
+        (["-m"], ["python", "-m", "pytest", "skliftpriv"], False),
+        (["train.py"], ["python", "train.py", "-m", "skliftpriv"], False),
+        ([], [], False),
+    ],
+)
+def test_how_the_command_knows_that_it_was_started(monkeypatch, argv, whole, expected):
+    monkeypatch.setattr(sys, "argv", argv)
+    monkeypatch.setattr(sys, "orig_argv", whole)
+    assert _start.is_command() is expected
 
 
 def test_whoever_imports_the_package_keeps_the_usual_interrupt():
