@@ -1,5 +1,8 @@
 """Sanitise a useful column so that a sensitive one cannot be inferred beyond a lift budget."""
 
+from . import _start  # noqa: F401
+
+# isort: split
 from . import datasets, measures, mechanisms, metrics, model_selection
 from .channel import Channel
 from .confidence import ConfidenceSet

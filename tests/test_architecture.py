@@ -13,7 +13,7 @@ PACKAGE = Path(skliftpriv.__file__).parent
 
 # Floors from the bottom up; a module belongs to the room that its file or folder is named after.
 FLOORS = [
-    ["exceptions"],
+    ["exceptions", "_start"],
     ["_arrays", "_format"],
     ["distribution", "channel", "_independence"],
     ["measures"],

@@ -80,7 +80,7 @@ def run_audit(args: argparse.Namespace, console: Console) -> int:
     worst = _worst(counts)
     how = f"confidence {args.confidence:g}" if sure else _NO_MARGIN
     lines = [
-        f"{', '.join(args.useful)} about {args.sensitive}: {verdict}.",
+        f"{', '.join(args.useful)} about {', '.join(args.sensitive)}: {verdict}.",
         f"{notion}, {counts.n_rows:,} rows, {how}; levels in nats.",
         *text_table(_cells(bounds)),
         *(f"Largest: {line}" for line in worst["text"]),
@@ -97,7 +97,7 @@ def run_audit(args: argparse.Namespace, console: Console) -> int:
         "bounds": bounds.to_dict(orient="index"),
         "worst": worst.drop(columns="text").to_dict(orient="records"),
     }
-    console.tell("\n".join(lines), facts)
+    console.tell(lines, facts)
     return ABOVE_BUDGET if failed else 0
 
 

@@ -8,14 +8,14 @@ import sys
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TextIO
 
 import numpy as np
 
-from ._errors import one_line
+from ._errors import UNSAFE, one_line, safe_text
 from ._progress import Progress
 
-__all__ = ["Console", "as_json", "one_line_warnings"]
+__all__ = ["Console", "as_json", "one_line_warnings", "say"]
 
 
 class Console:
@@ -26,7 +26,7 @@ class Console:
     json : bool
         Whether results are JSON rather than text.
     progress : bool
-        Whether to show progress even if standard error is no terminal.
+        Whether to show progress even if standard error is not a terminal.
     data_on_stdout : bool
         Whether standard output is taken by the data, so that results go to standard error.
     """
@@ -34,17 +34,36 @@ class Console:
     def __init__(self, *, json: bool, progress: bool, data_on_stdout: bool = False) -> None:
         self._json = json
         self._out = sys.stderr if data_on_stdout else sys.stdout
-        self.progress = Progress(progress or sys.stderr.isatty())
+        self.progress = Progress(progress or (sys.stderr is not None and sys.stderr.isatty()))
 
-    def tell(self, text: str, data: Mapping[str, Any]) -> None:
-        """Tell the result, as text or as data."""
+    def tell(self, text: str | Sequence[str], data: Mapping[str, Any]) -> None:
+        """Tell the result, as lines of text or as data.
+
+        Labels and names come from files: in a list of lines no line can be forged by them.
+        """
         self.progress.end()
-        print(as_json(data) if self._json else text, file=self._out, flush=True)
+        if self._json:
+            encoding = (self._out and self._out.encoding) or "utf-8"
+            say(as_json(data, ascii=not encoding.lower().startswith("utf")), self._out)
+        else:
+            lines = text.split("\n") if isinstance(text, str) else text
+            say("\n".join(map(safe_text, lines)), self._out)
 
 
-def as_json(data: Any) -> str:
+def say(text: str, out: TextIO | None) -> None:
+    """Print text, with escapes for what the terminal cannot write."""
+    if out is not None:
+        known = out.encoding or "utf-8"
+        print(text.encode(known, "backslashreplace").decode(known), file=out, flush=True)
+
+
+def as_json(data: Any, *, ascii: bool = False) -> str:
     """Write plain data as JSON: infinities as the strings "inf" and "-inf", NaN as null."""
-    return json.dumps(_plain(data), indent=2, ensure_ascii=False, allow_nan=False)
+    text = json.dumps(_plain(data), indent=2, ensure_ascii=ascii, allow_nan=False)
+    # The line feeds between values stay. Everything else is within strings, where JSON has escapes.
+    return "\n".join(
+        UNSAFE.sub(lambda found: json.dumps(found[0])[1:-1], line) for line in text.split("\n")
+    )
 
 
 def _plain(value: Any) -> Any:
@@ -70,8 +89,8 @@ def one_line_warnings(program: str) -> Iterator[None]:
     """Show warnings in one line each, without the line of code that they come from."""
 
     def show(message: Warning | str, *_: Any, **__: Any) -> None:
-        text = one_line(message) if isinstance(message, Warning) else message
-        print(f"{program}: warning: {text}", file=sys.stderr, flush=True)
+        text = one_line(message) if isinstance(message, Warning) else safe_text(message)
+        say(f"{program}: warning: {text}", sys.stderr)
 
     with warnings.catch_warnings():
         warnings.simplefilter("default", UserWarning)

@@ -13,55 +13,67 @@ from ._console import Console
 from ._errors import CommandError
 from ._sources import CsvFormat, Source, open_source
 
-__all__ = ["add_input", "checked_counts", "count_rows", "layout_of", "opened", "source_format"]
+__all__ = [
+    "add_input",
+    "checked_counts",
+    "count_rows",
+    "layout_of",
+    "one_or_several",
+    "opened",
+    "source_format",
+]
 
-#: Draws of a seed are the same for every part of this size, so all parts are multiples of it.
-_STEP = 1 << 15
-
-
-class _Once(argparse.Action):
-    """An option that may be given once: of two the first would silently go unprotected."""
-
-    def __call__(
-        self,
-        parser: argparse.ArgumentParser,
-        namespace: argparse.Namespace,
-        values: Any,
-        option_string: str | None = None,
-    ) -> None:
-        if getattr(namespace, self.dest) is not None:
-            parser.error(f"{option_string} is given twice: join the columns into one before.")
-        setattr(namespace, self.dest, values)
+_CHUNK_ROWS = 1 << 16
+#: More rows would hardly fit into memory.
+_MOST_CHUNK_ROWS = 10_000_000
 
 
 def add_input(parser: argparse.ArgumentParser) -> None:
     """Add the options that say which columns of which file are meant."""
-    parser.add_argument("input", metavar="IN", help="CSV or Parquet file; - reads CSV from a pipe")
     parser.add_argument(
-        "--sensitive", required=True, action=_Once, metavar="COL", help="the column to protect"
+        "input", metavar="IN", help="CSV (also .gz) or Parquet file; - reads CSV from a pipe"
+    )
+    parser.add_argument(
+        "--sensitive",
+        required=True,
+        action="append",
+        metavar="COL",
+        help="the column to protect; several, each with the option, are one joint symbol",
     )
     parser.add_argument(
         "--useful",
         required=True,
         action="append",
         metavar="COL",
-        help="the column to release; several are one joint symbol",
+        help="the column to release; several, each with the option, are one joint symbol",
     )
     group = parser.add_argument_group("files")
-    group.add_argument("--delimiter", metavar="SIGN", help="of CSV files; by default a comma")
-    group.add_argument("--encoding", default="utf-8", metavar="NAME", help="of CSV files")
+    group.add_argument(
+        "--delimiter", metavar="SIGN", help="of CSV files; default a comma, a tab in .tsv files"
+    )
+    group.add_argument(
+        "--encoding", default="utf-8", metavar="NAME", help="of CSV files; default %(default)s"
+    )
+    group.add_argument(
+        "--na-value",
+        action="append",
+        default=[],
+        metavar="TEXT",
+        help="text that means a missing value in CSV files, as the empty field does; may be "
+        "repeated",
+    )
     group.add_argument(
         "--chunk-rows",
         type=int,
-        default=2 * _STEP,
+        default=_CHUNK_ROWS,
         metavar="N",
-        help=f"rows held at a time, rounded up to a multiple of {_STEP}; default %(default)s",
+        help="rows held in memory at a time; default %(default)s",
     )
 
 
 def source_format(args: argparse.Namespace) -> CsvFormat:
     """Return how CSV files are written."""
-    return CsvFormat(args.delimiter, args.encoding)
+    return CsvFormat(args.delimiter, args.encoding, args.na_value)
 
 
 @contextmanager
@@ -82,12 +94,13 @@ def opened(
     columns : sequence of (flag, column), optional
         What the file must have, by default the sensitive and the useful columns.
     """
-    if args.chunk_rows < 1:
-        raise CommandError(f"--chunk-rows must be at least 1, not {args.chunk_rows}.")
-    n_rows = -(-args.chunk_rows // _STEP) * _STEP
-    with open_source(path or args.input, source_format(args), n_rows) as source:
+    if not 1 <= args.chunk_rows <= _MOST_CHUNK_ROWS:
+        raise CommandError(
+            f"--chunk-rows must lie between 1 and {_MOST_CHUNK_ROWS:,}, not {args.chunk_rows}."
+        )
+    with open_source(path or args.input, source_format(args), args.chunk_rows) as source:
         if columns is None:
-            columns = [("--sensitive", args.sensitive)]
+            columns = [("--sensitive", name) for name in args.sensitive]
             columns += [("--useful", name) for name in args.useful]
         _check_columns(source, columns)
         _check_parts(args.sensitive, args.useful)
@@ -103,13 +116,25 @@ def _check_columns(source: Source, columns: Sequence[tuple[str, str]]) -> None:
             raise CommandError(
                 f"{flag} {column}: {source.name} has no such column, but {shown}.{hint}"
             )
+    _check_unique(source, [column for _, column in columns], "")
 
 
-def _check_parts(sensitive: str, useful: list[str]) -> None:
-    if sensitive in useful:
-        raise CommandError(f"--useful {sensitive} is the sensitive column itself: name another.")
-    if len(set(useful)) < len(useful):
-        raise CommandError("--useful names a column twice: leave one out.")
+def _check_parts(sensitive: list[str], useful: list[str]) -> None:
+    for flag, names in (("--sensitive", sensitive), ("--useful", useful)):
+        if len(set(names)) < len(names):
+            raise CommandError(f"{flag} names a column twice: leave one out.")
+    both = next((name for name in useful if name in sensitive), None)
+    if both is not None:
+        raise CommandError(f"--useful {both} is the sensitive column itself: name another.")
+
+
+def _check_unique(source: Source, names: list[str], hint: str) -> None:
+    """Refuse names that stand for two columns; of columns that nobody needs they are no harm."""
+    twice = next((name for name in names if source.columns.count(name) > 1), None)
+    if twice is not None:
+        raise CommandError(
+            f"{source.name} has two columns called {twice!r}: rename one of them{hint}."
+        )
 
 
 def count_rows(
@@ -133,14 +158,14 @@ def count_rows(
         Whether the other columns are part of the layout.
     """
     needed = _needed(source, args)
+    layout = layout_of(source, args, keep_others=keep_others)
     counts: ContingencyTable | None = None
     for frame in source.batches(needed, lambda done: console.progress.show("counting", done)):
         part = Table(frame, allow_empty=True)
-        s, x = part.column(args.sensitive), [part.column(name) for name in args.useful]
-        counted = ContingencyTable.count([s], x)
+        s, x = ([part.column(name) for name in names] for names in (args.sensitive, args.useful))
+        counted = ContingencyTable.count(s, x)
         counts = counted if counts is None else counts + counted
-    counts = checked_counts(counts, source, args)
-    return CountedRows(counts, layout_of(source, args, keep_others=keep_others))
+    return CountedRows(checked_counts(counts, source, args), layout)
 
 
 def checked_counts(
@@ -151,7 +176,8 @@ def checked_counts(
         raise CommandError(f"{source.name} has no rows below its header.")
     if len(counts.sensitive) < 2:
         raise CommandError(
-            f"The sensitive column {args.sensitive} holds one value only: there is nothing to leak."
+            f"The sensitive column {', '.join(args.sensitive)} holds one value only: there is "
+            "nothing to leak."
         )
     return counts
 
@@ -159,9 +185,15 @@ def checked_counts(
 def layout_of(source: Source, args: argparse.Namespace, *, keep_others: bool) -> Layout:
     """Say which column plays which part, of all columns or of those that are needed."""
     columns = source.columns if keep_others else _needed(source, args)
+    _check_unique(source, columns, ", or leave out --keep-other-columns")
     table = Table(source.empty(columns), allow_empty=True)
-    return Layout.of(table, args.sensitive, args.useful, sensitive_given=False)
+    return Layout.of(table, one_or_several(args.sensitive), args.useful, sensitive_given=False)
+
+
+def one_or_several(names: list[str]) -> Any:
+    """Return the only name, or all of them: the values of several columns are one symbol."""
+    return names[0] if len(names) == 1 else names
 
 
 def _needed(source: Source, args: argparse.Namespace) -> list[str]:
-    return [name for name in source.columns if name in (args.sensitive, *args.useful)]
+    return [name for name in source.columns if name in (*args.sensitive, *args.useful)]

@@ -8,6 +8,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import BinaryIO
 
 import numpy as np
@@ -17,30 +18,32 @@ from ._errors import CommandError
 __all__ = ["CheckedLines", "read_header"]
 
 _BLOCK = 1 << 20
-_BLANK = (b"\n", b"\r\n", b"\r", b"")
+#: Bytes of a row. A file without line feeds would be one row, and packed files may be very long.
+_LONGEST = 1 << 24
 
 
-def read_header(path: str, name: str, delimiter: str, encoding: str) -> list[str]:
+def read_header(file: BinaryIO, name: str, delimiter: str, encoding: str) -> list[str]:
     """Return the names of the columns.
 
     Parameters
     ----------
-    path, name : str
-        The file, and what messages call it.
+    file : binary file
+        The CSV file, from its start.
+    name : str
+        What messages call it.
     delimiter, encoding : str
         How it is written.
     """
-    with open(path, encoding=encoding, newline="") as file:
-        rows = csv.reader(file, delimiter=delimiter, strict=True)
-        try:
+    checked = CheckedLines(file, name, 0, delimiter, encoding)
+    lines = (line.decode(encoding) for line in checked.lines(0))
+    try:
+        with _long_fields():
+            rows = csv.reader(lines, delimiter=delimiter, strict=True)
             header = next((row for row in rows if row), [])
-        except csv.Error as error:
-            raise CommandError(f"{name}: line 1 is no header of a CSV file: {error}.") from error
+    except csv.Error as error:
+        raise checked.unreadable(1, error) from error
     if not header:
         raise CommandError(f"{name} is empty: a CSV file starts with the names of its columns.")
-    twice = next((column for column in header if header.count(column) > 1), None)
-    if twice is not None:
-        raise CommandError(f"{name} has two columns called {twice!r}: rename one of them.")
     return header
 
 
@@ -84,34 +87,58 @@ class CheckedLines(io.RawIOBase):
         self._left = self._left[n:]
         return n
 
+    def lines(self, before: int) -> Iterator[bytes]:
+        """Yield the lines that come next, up to the length that a row may have.
+
+        Parameters
+        ----------
+        before : int
+            Lines that were read already.
+        """
+        size = 0
+        while line := self._line(before):
+            self._check_signs(line, before)
+            before += 1
+            size += len(line)
+            if size > _LONGEST:
+                self._too_long(before)
+            yield line
+
+    def _line(self, before: int) -> bytes:
+        line = self._file.readline(_LONGEST + 1)
+        if len(line) > _LONGEST:
+            self._too_long(before + 1)
+        return line
+
+    def _too_long(self, number: int) -> None:
+        raise CommandError(
+            f"{self._name}: the row at line {number} is longer than {_LONGEST >> 20} MB; is a "
+            "quotation mark or a line feed missing?"
+        )
+
     def _checked(self) -> Iterator[bytes]:
-        """Yield the file in blocks of whole lines, each of them checked."""
-        number, started, kept = 0, 0, b""
+        """Yield the file in blocks of whole rows, each of them checked."""
+        number = 0
         while block := self._file.read(_BLOCK):
-            block += self._file.readline()
-            if not kept and self._is_plain(block):
-                number += block.count(b"\n")
-                yield block
-                continue
-            for line in io.BytesIO(block):
-                number += 1
-                if not kept and b'"' not in line:
-                    self._check_plain(number, line)
-                    continue
-                started = started if kept else number
-                kept += line
-                # A field that goes on over lines ends at a quotation mark.
-                if b'"' in line:
-                    kept = b"" if self._whole(started, kept) else kept
+            block += self._line(number + block.count(b"\n"))
+            self._check_signs(block, number)
+            if not self._is_plain(block):
+                block = self._check_rows(block, number)
+            number += block.count(b"\n")
             yield block
-        if kept:
+
+    def _check_signs(self, block: bytes, before: int) -> None:
+        place = block.find(b"\0")
+        if place >= 0:
+            number = before + block.count(b"\n", 0, place) + 1
             raise CommandError(
-                f"{self._name}: the quotation that starts in line {started} never ends."
+                f"{self._name}: line {number} holds a NUL byte, which is not text; convert the "
+                "file to utf-8 first."
             )
 
     def _is_plain(self, block: bytes) -> bool:
         """Tell whether lines have neither quotations nor wrong numbers of fields, all at once."""
-        if b'"' in block or b"\r" in block:
+        if b'"' in block or block.count(b"\r") != block.count(b"\r\n"):
             return False
         signs = np.frombuffer(block, dtype=np.uint8)
         ends = np.flatnonzero(signs == ord("\n"))
@@ -123,32 +150,55 @@ class CheckedLines(io.RawIOBase):
         lines = inner.reshape(-1, wanted)
         return bool((lines[:, -1] < ends).all() and (lines[1:, 0] > ends[:-1]).all())
 
-    def _check_plain(self, number: int, line: bytes) -> None:
-        right = line.count(self._delimiter.encode()) == self._n_columns - 1
-        if line not in _BLANK and (not right or b"\r" in line[:-2]):
-            self._complain(number, line)
+    def _check_rows(self, block: bytes, before: int) -> bytes:
+        """Check rows one by one, and return them with the end of the last one.
 
-    def _whole(self, number: int, text: bytes) -> bool:
-        """Tell whether quotations end in this text, and check the rows that it holds."""
-        lines = io.StringIO(text.decode(self._encoding), newline="")
+        A row with a quotation may go on for lines, and so beyond the block.
+        """
+        text = io.StringIO(block.decode(self._encoding), newline="\n")
+        finished, whole = 0, [block]
+
+        def lines() -> Iterator[str]:
+            yield from text
+            # At the end of the block the reader asks for a further row, unless it is within one.
+            further = self.lines(before + rows.line_num)
+            while rows.line_num > finished and (line := next(further, b"")):
+                whole.append(line)
+                yield line.decode(self._encoding)
+
+        rows = csv.reader(lines(), delimiter=self._delimiter, strict=True)
         try:
-            rows = list(csv.reader(lines, delimiter=self._delimiter, strict=True))
+            with _long_fields():
+                for row in rows:
+                    if row and len(row) != self._n_columns:
+                        self._complain(before + finished + 1, len(row))
+                    finished = rows.line_num
         except csv.Error as error:
-            if "unexpected end of data" in str(error):
-                return False
-            raise CommandError(f"{self._name}: line {number} is malformed: {error}.") from error
-        if any(len(row) != self._n_columns for row in rows if row):
-            self._complain(number, text)
-        return True
+            raise self.unreadable(before + finished + 1, error) from error
+        return b"".join(whole)
 
-    def _complain(self, number: int, line: bytes) -> None:
-        text = line.decode(self._encoding, errors="replace").strip("\r\n")
-        if "\r" in text and '"' not in text:
-            raise CommandError(
-                f"{self._name}: line {number} holds a carriage return; end lines with a line feed."
-            )
-        found = len(next(csv.reader([text], delimiter=self._delimiter)))
+    def unreadable(self, number: int, error: csv.Error) -> CommandError:
+        """Say what is wrong with the row that starts in a line."""
+        if "unexpected end of data" in str(error):
+            text = f"the quotation that starts in line {number} never ends."
+        elif "new-line character" in str(error):
+            text = f"line {number} holds a carriage return; end lines with a line feed."
+        else:
+            text = f"line {number} is malformed: {error}."
+        return CommandError(f"{self._name}: {text}")
+
+    def _complain(self, number: int, found: int) -> None:
         raise CommandError(
             f"{self._name}: line {number} has {found} field(s), but the header has "
             f"{self._n_columns}; repair the line, or name another --delimiter."
         )
+
+
+@contextmanager
+def _long_fields() -> Iterator[None]:
+    """Let the module csv read fields as long as a row may be, with the block that it starts in."""
+    before = csv.field_size_limit(2 * _LONGEST + _BLOCK)
+    try:
+        yield
+    finally:
+        csv.field_size_limit(before)

@@ -82,10 +82,10 @@ def _some_take(args: argparse.Namespace, parameter: str) -> None:
     given = getattr(args, parameter) is not None
     if given and not any(has_option(name, parameter) for name in args.mechanism):
         flag = f"--{parameter.replace('_', '-')}"
-        raise CommandError(f"{flag} is no option of {', '.join(args.mechanism)}: leave it out.")
+        raise CommandError(f"{flag} is not an option of {', '.join(args.mechanism)}: leave it out.")
 
 
-def _text(curve: pd.DataFrame, n_rows: int, args: argparse.Namespace) -> str:
+def _text(curve: pd.DataFrame, n_rows: int, args: argparse.Namespace) -> list[str]:
     names = list(dict.fromkeys(curve["mechanism"]))
     kept = curve.pivot_table(index="epsilon", columns="mechanism", values="nmi", sort=True)[names]
     cells = [["epsilon", *names]]
@@ -94,14 +94,14 @@ def _text(curve: pd.DataFrame, n_rows: int, args: argparse.Namespace) -> str:
         for epsilon, row in zip(kept.index, kept.to_numpy(), strict=True)
     ]
     lines = [
-        f"Share of {', '.join(args.useful)} that is kept (NMI) while {args.sensitive} is "
-        f"protected; {n_rows:,} rows.",
+        f"Share of {', '.join(args.useful)} that is kept (NMI) while "
+        f"{', '.join(args.sensitive)} is protected; {n_rows:,} rows.",
         *text_table(cells),
     ]
     missed = curve[~curve["satisfied"]]
     if len(missed):
         lines.append(f"{len(missed)} of {len(curve)} points miss their budget.")
-    return "\n".join(lines)
+    return lines
 
 
 def _facts(curve: pd.DataFrame, n_rows: int) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from ..datasets import load_adult
 from ..estimators import SubsetMergingSanitizer
 from ..html import report_page
 from ._console import Console
+from ._errors import safe_text
 from ._outputs import OutputFiles
 from ._sanitize import fitted_facts
 
@@ -49,7 +50,7 @@ def run_demo(args: argparse.Namespace, console: Console) -> int:
             page = report_page(sanitizer, title="Adult: occupation without relationship")
             files.place(folder / _PAGE).write_text(page, encoding="utf-8")
         written = [str(folder / name) for name in (_PAGE, _TABLE)]
-        lines.append(f"\nWritten: {', '.join(written)}")
+        lines.append(f"\nWritten: {safe_text(', '.join(written))}")
     facts = {"rows": len(adult), "written": written, **fitted_facts(sanitizer)}
     console.tell("\n".join(lines), facts)
     return 0

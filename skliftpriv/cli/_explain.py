@@ -73,7 +73,7 @@ def run_explain(args: argparse.Namespace, console: Console) -> int:
             careful = _try(choice, args, counted, elsewhere, seconds, confidence=_CAREFUL)
     console.progress.show("trying", 1.0)
     advice = advise(trials, facts, several, careful)
-    text = "\n".join([*_describe_in_words(facts, args), "", *_table(trials), "", *advice])
+    text = [*_describe_in_words(facts, args), "", *_table(trials), "", *advice]
     data = {
         "data": facts,
         "epsilon": args.epsilon,
@@ -136,8 +136,8 @@ def _describe_in_words(facts: dict[str, Any], args: argparse.Namespace) -> list[
     rare = facts["rare_values"]
     shown = ", ".join(map(printable, rare[:5])) + (", ..." if len(rare) > 5 else "")
     lines = [
-        f"{facts['rows']:,} rows. {args.sensitive} has {facts['sensitive_values']} values, "
-        f"{', '.join(args.useful)} {facts['useful_values']}.",
+        f"{facts['rows']:,} rows. {', '.join(args.sensitive)} has {facts['sensitive_values']} "
+        f"values, {', '.join(args.useful)} {facts['useful_values']}.",
         f"Released as it is: log-lift {facts['min_log_lift']:.2f} to {facts['max_log_lift']:.2f}.",
         f"{facts['zero_cells']} of {facts['cells']} pairs of values never occur"
         + (": seeing one value rules another out." if facts["zero_cells"] else "."),

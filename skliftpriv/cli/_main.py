@@ -4,23 +4,21 @@ from __future__ import annotations
 
 import argparse
 import os
-import signal
 import sys
-import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from types import FrameType
+from collections.abc import Callable, Sequence
 from typing import NoReturn
 
 from ..exceptions import SkliftprivError
 from ..html import package_version
 from ._audit import add_audit, run_audit
-from ._console import Console, one_line_warnings
+from ._console import Console, one_line_warnings, say
 from ._curve import add_curve, run_curve
 from ._demo import add_demo, run_demo
-from ._errors import one_line
+from ._errors import one_line, safe_text
 from ._explain import add_explain, run_explain
+from ._outputs import in_place
 from ._sanitize import add_sanitize, run_sanitize
+from ._signals import interruptible
 from ._sources import STREAM
 
 __all__ = ["main"]
@@ -41,8 +39,8 @@ class _Parser(argparse.ArgumentParser):
     """Says what is wrong in one line."""
 
     def error(self, message: str) -> NoReturn:
-        text = f"{self.prog}: error: {' '.join(message.split())} (see {self.prog} --help)"
-        print(text, file=sys.stderr)
+        text = safe_text(" ".join(message.split()))
+        say(f"{self.prog}: error: {text} (see {self.prog} --help)", sys.stderr)
         raise SystemExit(USAGE_ERROR)
 
 
@@ -96,10 +94,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     except SystemExit as end:
         return int(end.code or 0)
     try:
-        with one_line_warnings(PROGRAM), _terminated_like_interrupted():
+        in_place.clear()
+        with one_line_warnings(PROGRAM), interruptible():
             return _run(args)
     except KeyboardInterrupt:
-        _fail("interrupted; no file was written.")
+        written = f"already written: {', '.join(in_place)}" if in_place else "no file was written"
+        _fail(f"interrupted; {safe_text(written)}.")
         return INTERRUPTED
     except BrokenPipeError:
         # Whoever read the output has gone; nothing is left to be flushed at the end.
@@ -128,21 +128,4 @@ def _run(args: argparse.Namespace) -> int:
 
 
 def _fail(message: str) -> None:
-    print(f"{PROGRAM}: error: {message}", file=sys.stderr, flush=True)
-
-
-@contextmanager
-def _terminated_like_interrupted() -> Iterator[None]:
-    """Let a polite kill clean up like Ctrl-C does."""
-
-    def interrupt(number: int, frame: FrameType | None) -> None:
-        raise KeyboardInterrupt
-
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGTERM, interrupt)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
+    say(f"{PROGRAM}: error: {message}", sys.stderr)

@@ -18,6 +18,7 @@ from ..estimators import (
     SubsetMergingSanitizer,
     WatchdogSanitizer,
 )
+from ._counting import one_or_several
 from ._errors import CommandError
 
 __all__ = [
@@ -154,8 +155,8 @@ def make_sanitizer(
         elif strict:
             others = [name for name in MECHANISMS if has_option(name, option.parameter)]
             raise CommandError(
-                f"{option.flags[0]} is no option of {mechanism}: leave it out, or use "
+                f"{option.flags[0]} is not an option of {mechanism}: leave it out, or use "
                 f"--mechanism {', '.join(others)}."
             )
-    useful = args.useful[0] if len(args.useful) == 1 else args.useful
-    return MECHANISMS[mechanism](args.sensitive, useful, **parameters, **fixed)
+    sensitive, useful = one_or_several(args.sensitive), one_or_several(args.useful)
+    return MECHANISMS[mechanism](sensitive, useful, **parameters, **fixed)

@@ -12,8 +12,12 @@ from types import TracebackType
 from typing import Self
 
 from ._errors import CommandError
+from ._signals import uninterrupted
 
-__all__ = ["OutputFiles"]
+__all__ = ["OutputFiles", "in_place"]
+
+#: Files that this command has put in their places, for whoever has to say so after an interrupt.
+in_place: list[str] = []
 
 
 @dataclass
@@ -97,14 +101,16 @@ class OutputFiles:
             raise CommandError(f"{path} is named for two outputs: name another for one of them.")
         if not target.parent.is_dir():
             raise CommandError(f"{path}: the folder {target.parent} does not exist; create it.")
-        try:
-            handle, name = tempfile.mkstemp(".tmp", f".{target.name}.", target.parent)
-        except OSError as error:
-            reason = os.strerror(error.errno or 0)
-            raise CommandError(f"{path} cannot be written: {reason}.") from error
-        os.close(handle)
-        os.chmod(name, _mode(target))
-        self._files.append(_Pending(target, Path(name)))
+        # A signal between would leave a file that nobody knows of.
+        with uninterrupted():
+            try:
+                handle, name = tempfile.mkstemp(".tmp", f".{target.name}.", target.parent)
+            except OSError as error:
+                reason = os.strerror(error.errno or 0)
+                raise CommandError(f"{path} cannot be written: {reason}.") from error
+            self._files.append(_Pending(target, Path(name)))
+            os.close(handle)
+            os.chmod(name, _mode(target))
         return Path(name)
 
     def __enter__(self) -> Self:
@@ -116,17 +122,20 @@ class OutputFiles:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        try:
-            if error is None:
-                for file in self._files:
-                    file.move()
-        except BaseException:
-            self._undo()
-            raise
-        if error is not None:
-            self._undo()
-        for file in self._files:
-            file.forget()
+        # A signal waits until all files are in their places, or all as they were before.
+        with uninterrupted():
+            try:
+                if error is None:
+                    for file in self._files:
+                        file.move()
+                    in_place.extend(str(file.target) for file in self._files)
+            except BaseException:
+                self._undo()
+                raise
+            if error is not None:
+                self._undo()
+            for file in self._files:
+                file.forget()
 
     def _undo(self) -> None:
         for file in reversed(self._files):

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import argparse
+import warnings
+from collections.abc import Sequence
 from contextlib import ExitStack
 from typing import Any
 
 import numpy as np
 
 from ..estimators import ConditionalReporting, CountedRows, LiftSanitizer
+from ..exceptions import SkliftprivError
 from ..html import report_page
+from ..sampling import word_source
 from ._console import Console
 from ._counting import add_input, count_rows, layout_of, opened, source_format
-from ._errors import CommandError
+from ._errors import CommandError, safe_text
 from ._mechanisms import (
     MECHANISMS,
     add_epsilon,
@@ -21,6 +25,7 @@ from ._mechanisms import (
     one_or_two,
 )
 from ._outputs import OutputFiles
+from ._shuffle import ShuffledWriter
 from ._sources import STREAM, Source
 from ._writers import Writer, open_writer
 
@@ -31,9 +36,18 @@ def add_sanitize(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
     add_input(parser)
     parser.add_argument(
-        "-o", "--out", required=True, metavar="OUT", help="file to write; - writes CSV to a pipe"
+        "-o",
+        "--out",
+        required=True,
+        metavar="OUT",
+        help="CSV (also .gz) or Parquet file to write; - writes CSV to a pipe",
     )
-    parser.add_argument("--mechanism", choices=list(MECHANISMS), default="subset-merging")
+    parser.add_argument(
+        "--mechanism",
+        choices=list(MECHANISMS),
+        default="subset-merging",
+        help="default %(default)s",
+    )
     add_epsilon(parser)
     add_mechanism_options(parser, release=True)
     group = parser.add_argument_group("release")
@@ -44,7 +58,13 @@ def add_sanitize(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--fit-on", metavar="FILE", help="estimate from this file instead of IN")
     group.add_argument(
-        "--seed", type=int, metavar="N", help="for tests: void against whoever knows it"
+        "--shuffle",
+        action="store_true",
+        help="release the rows in random order: the order of a file may give the sensitive "
+        "column away",
+    )
+    group.add_argument(
+        "--seed", type=int, metavar="N", help="for tests: repeats a release, which is NOT private"
     )
     group.add_argument("--report", metavar="HTML", help="write a page on what was done")
 
@@ -57,12 +77,13 @@ def run_sanitize(args: argparse.Namespace, console: Console) -> int:
         raise CommandError("--report is a page and needs the name of a file, such as report.html.")
     if STREAM == args.input == args.fit_on:
         raise CommandError("IN and --fit-on are both standard input: name a file for one.")
+    noise, order = _generators(args.seed)
     sanitizer = make_sanitizer(
         args.mechanism,
         args,
         epsilon=one_or_two(args.epsilon),
         remainder="passthrough" if args.keep_other_columns else "drop",
-        random_state=_generator(args.seed),
+        random_state=noise,
     )
     read = [path for path in (args.input, args.fit_on) if path not in (None, STREAM)]
     with ExitStack() as stack:
@@ -72,22 +93,45 @@ def run_sanitize(args: argparse.Namespace, console: Console) -> int:
         report = files.place(args.report) if args.report else None
         counted = _count(source, args, console)
         sanitizer._fit_counted(counted.counts, counted.layout)
-        n_rows = _release(sanitizer, source, writer, console)
+        if args.shuffle:
+            with ShuffledWriter(word_source(order), args.chunk_rows) as shuffled:
+                n_rows = _release(sanitizer, source, shuffled, args, console)
+                shuffled.finish(writer)
+        else:
+            n_rows = _release(sanitizer, source, writer, args, console)
         if report is not None:
             report.write_text(report_page(sanitizer), encoding="utf-8")
     console.tell(
-        f"{n_rows:,} rows: {source.name} -> {args.out}\n\n{sanitizer.report_}\n\n"
-        f"{sanitizer.guarantee_}",
+        [f"{n_rows:,} rows: {source.name} -> {args.out}", *_promise(sanitizer, source.columns)],
         {"rows": n_rows, "output": args.out, "report_page": args.report, **fitted_facts(sanitizer)},
     )
     return 0
 
 
-def _generator(seed: int | None) -> np.random.Generator | None:
-    """One stream for all parts: a seed would start again with each of them."""
-    if seed is not None and seed < 0:
+def _generators(
+    seed: int | None,
+) -> tuple[np.random.Generator | None, np.random.Generator | None]:
+    """Return what draws the noise of all parts and the order of rows; None is private."""
+    if seed is None:
+        return None, None
+    if seed < 0:
         raise CommandError(f"--seed must be a whole number of at least 0, not {seed}.")
-    return None if seed is None else np.random.default_rng(seed)
+    warnings.warn(
+        f"--seed {seed} is for tests: whoever knows or guesses it can undo the release, which is "
+        "not private.",
+        UserWarning,
+        stacklevel=2,
+    )
+    noise = np.random.default_rng(seed)
+    return noise, noise.spawn(1)[0]
+
+
+def _promise(sanitizer: LiftSanitizer, columns: Sequence[str]) -> list[str]:
+    """Return report and guarantee in lines, of which no name of a column can make more."""
+    text = f"\n{sanitizer.report_}\n\n{sanitizer.guarantee_}"
+    for name in columns:
+        text = text.replace(name, safe_text(name)) if "\n" in name else text
+    return text.split("\n")
 
 
 def _count(source: Source, args: argparse.Namespace, console: Console) -> CountedRows:
@@ -100,15 +144,31 @@ def _count(source: Source, args: argparse.Namespace, console: Console) -> Counte
     return CountedRows(counted.counts, layout)
 
 
-def _release(sanitizer: LiftSanitizer, source: Source, writer: Writer, console: Console) -> int:
+def _release(
+    sanitizer: LiftSanitizer,
+    source: Source,
+    writer: Writer,
+    args: argparse.Namespace,
+    console: Console,
+) -> int:
     layout = sanitizer._layout
     # S is read a second time by the one mechanism that needs it.
-    unused = () if isinstance(sanitizer, ConditionalReporting) else (layout.sensitive_name,)
+    unused = () if isinstance(sanitizer, ConditionalReporting) else args.sensitive
     columns = [name for name in layout.names if name not in unused]
+    parts = source.batches(
+        columns,
+        lambda done: console.progress.show("releasing", done),
+        verbatim=layout.rest_names,
+    )
     n_rows = 0
-    for frame in source.batches(columns, lambda done: console.progress.show("releasing", done)):
-        writer.write(sanitizer.transform(frame))
-        n_rows += len(frame)
+    try:
+        for frame in parts:
+            writer.write(sanitizer.transform(frame))
+            n_rows += len(frame)
+    except (SkliftprivError, ValueError):
+        # Values that were not counted: what is wrong may be that the file has changed.
+        source.check()
+        raise
     return n_rows
 
 

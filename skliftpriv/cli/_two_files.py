@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from itertools import zip_longest
 from typing import Any
@@ -21,7 +21,7 @@ from ._sources import STREAM, Source
 __all__ = ["add_two_files", "count_two_files"]
 
 #: Sensitive and useful columns of a part of the rows.
-Pairs = Iterator[tuple[Any, list[Any]]]
+Pairs = Iterator[tuple[list[Any], list[Any]]]
 
 
 def add_two_files(parser: argparse.ArgumentParser) -> None:
@@ -46,17 +46,17 @@ def count_two_files(args: argparse.Namespace, console: Console) -> ContingencyTa
     if STREAM == args.input == args.sensitive_from:
         raise CommandError("IN and --sensitive-from are both standard input: name a file for one.")
     key = [] if args.key is None else [("--key", args.key)]
-    if args.key in (args.sensitive, *args.useful):
+    if args.key in (*args.sensitive, *args.useful):
         raise CommandError(f"--key {args.key} is a sensitive or useful column: name another.")
     with ExitStack() as stack:
         useful = [("--useful", name) for name in args.useful]
         released = stack.enter_context(opened(args, columns=useful + key))
-        sensitive = [("--sensitive", args.sensitive), *key]
+        sensitive = [("--sensitive", name) for name in args.sensitive] + key
         other = stack.enter_context(opened(args, args.sensitive_from, columns=sensitive))
         pairs = _in_order if args.key is None else _by_key
         counts: ContingencyTable | None = None
         for s, x in pairs(released, other, args, console):
-            counted = ContingencyTable.count([s], x)
+            counted = ContingencyTable.count(s, x)
             counts = counted if counts is None else counts + counted
         return checked_counts(counts, released, args)
 
@@ -65,13 +65,13 @@ def _in_order(released: Source, other: Source, args: argparse.Namespace, console
     n_released = n_other = 0
     parts = zip_longest(
         released.batches(args.useful, lambda done: console.progress.show("counting", done)),
-        other.batches([args.sensitive], lambda done: None),
+        other.batches(args.sensitive, lambda done: None),
     )
     for frame, sensitive in parts:
         n_released += 0 if frame is None else len(frame)
         n_other += 0 if sensitive is None else len(sensitive)
         if n_released == n_other:
-            yield Table(sensitive, allow_empty=True).column(args.sensitive), _useful(frame, args)
+            yield _columns(sensitive, args.sensitive), _columns(frame, args.useful)
     if n_released != n_other:
         raise CommandError(
             f"{released.name} has {n_released:,} rows, but {other.name} has {n_other:,}: both must "
@@ -90,23 +90,25 @@ def _by_key(released: Source, other: Source, args: argparse.Namespace, console: 
         again = pd.Series(places).duplicated().to_numpy() | seen[places]
         _refuse(keys[again], f"more than once in {released.name}", args.key)
         seen[places] = True
-        yield values[places], _useful(frame, args)
+        yield [column[places] for column in values], _columns(frame, args.useful)
     _refuse(index[~seen], f"of {other.name} not in {released.name}", args.key)
 
 
 def _sensitive_by_key(
     other: Source, args: argparse.Namespace, console: Console
-) -> tuple[pd.Index, np.ndarray]:
-    """Hold the keys of all rows, and their sensitive values."""
-    keys, values = [np.empty(0, dtype=object)], [np.empty(0, dtype=object)]
-    columns = [args.key, args.sensitive]
+) -> tuple[pd.Index, list[np.ndarray]]:
+    """Hold the keys of all rows, and the columns of their sensitive values."""
+    keys = [np.empty(0, dtype=object)]
+    values = [[np.empty(0, dtype=object)] for _ in args.sensitive]
+    columns = [args.key, *args.sensitive]
     for frame in other.batches(columns, lambda done: console.progress.show("reading keys", done)):
         keys.append(_keys(frame, args.key, other))
-        codes, symbols = encode_rows([Table(frame, allow_empty=True).column(args.sensitive)])
-        values.append(np.array(symbols, dtype=object)[codes])
+        for column, parts in zip(_columns(frame, args.sensitive), values, strict=True):
+            codes, symbols = encode_rows([column])
+            parts.append(np.array(symbols, dtype=object)[codes])
     index = pd.Index(np.concatenate(keys), dtype=object)
     _refuse(index[index.duplicated()], f"more than once in {other.name}", args.key)
-    return index, np.concatenate(values)
+    return index, [np.concatenate(parts) for parts in values]
 
 
 def _keys(frame: Any, key: str, source: Source) -> np.ndarray:
@@ -125,6 +127,6 @@ def _refuse(keys: Any, where: str, key: str) -> None:
         )
 
 
-def _useful(frame: Any, args: argparse.Namespace) -> list[Any]:
+def _columns(frame: Any, names: Sequence[str]) -> list[Any]:
     table = Table(frame, allow_empty=True)
-    return [table.column(name) for name in args.useful]
+    return [table.column(name) for name in names]

@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import re
+import shutil
 import sys
+import tempfile
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any, Protocol
 
 import pandas as pd
 
-from ._outputs import OutputFiles
-from ._sources import PARQUET, STREAM, CsvFormat, load_pyarrow, suffix_of
+from ._errors import CommandError
+from ._files import is_packed
+from ._outputs import OutputFiles, in_place
+from ._parquet_source import load_pyarrow
+from ._sources import PARQUET, STREAM, CsvFormat, suffix_of
 
 __all__ = ["Writer", "open_writer"]
+
+#: Fast, and about as small as it gets for columns that repeat few values.
+_PACKING = 6
 
 
 class Writer(Protocol):
@@ -66,7 +75,7 @@ class CsvWriter:
             values = ["" if value is None else str(value) for value in values]
         fields = {value: self._field(value) for value in set(values)}
         if alone and "" in fields:
-            fields[""] = '""'  # a line without anything would be no row
+            fields[""] = '""'  # a line without anything would not be a row
         return map(fields.__getitem__, values)
 
     def _field(self, text: str) -> str:
@@ -88,20 +97,31 @@ class ParquetWriter:
     ----------
     path : Path
         Where to write.
+    name : str
+        What messages call it.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, name: str) -> None:
         self._arrow, self._parquet = load_pyarrow()
         self._path = path
+        self._name = name
         self._file: Any = None
 
     def write(self, frame: Any) -> None:
         """Write some rows."""
-        if isinstance(frame, pd.DataFrame):
-            frame = self._arrow.Table.from_pandas(frame, preserve_index=False)
-        if self._file is None:
-            self._file = self._parquet.ParquetWriter(self._path, frame.schema)
-        self._file.write_table(frame.cast(self._file.schema))
+        try:
+            if isinstance(frame, pd.DataFrame):
+                frame = self._arrow.Table.from_pandas(frame, preserve_index=False)
+            # What pandas noted in the input would make a column an index of the output.
+            frame = frame.replace_schema_metadata(None)
+            if self._file is None:
+                self._file = self._parquet.ParquetWriter(self._path, frame.schema)
+            self._file.write_table(frame.cast(self._file.schema))
+        except self._arrow.ArrowException as error:
+            raise CommandError(
+                f"{self._name} cannot be written as Parquet: {error}; write CSV, or name a smaller "
+                "--chunk-rows."
+            ) from error
 
     def close(self) -> None:
         """Write the end of the file."""
@@ -116,26 +136,53 @@ def open_writer(path: str, files: OutputFiles, style: CsvFormat) -> Iterator[Wri
     Parameters
     ----------
     path : str
-        The file; ``"-"`` is standard output.
+        The file; ``"-"`` is standard output, which gets nothing before all rows are there.
     files : OutputFiles
         Puts the file in its place at the end.
     style : CsvFormat
         How CSV is written.
     """
-    how: dict[str, Any] = {"encoding": style.encoding, "newline": ""}
     if suffix_of(path) in PARQUET:
-        writer = ParquetWriter(files.place(path))
+        writer = ParquetWriter(files.place(path), path)
         try:
             yield writer
         finally:
             writer.close()
-    elif path == STREAM:
-        stream = io.TextIOWrapper(sys.stdout.buffer, **how)
+        return
+    with ExitStack() as stack:
+        if path == STREAM:
+            raw: Any = stack.enter_context(_standard_output())
+        else:
+            raw = stack.enter_context(open(files.place(path), "wb"))
+        if is_packed(path):
+            # Neither the name nor the time: the same rows are the same file.
+            packed = gzip.GzipFile("", "wb", _PACKING, raw, mtime=0)
+            raw = stack.enter_context(packed)
+        text = io.TextIOWrapper(raw, encoding=style.encoding, newline="")
         try:
-            yield CsvWriter(stream, style.delimiter(path))
+            yield CsvWriter(text, style.delimiter(path))
+            text.flush()
+        except UnicodeEncodeError as error:
+            sign = error.object[error.start]
+            raise CommandError(
+                f"{path}: --encoding {style.encoding} has no {sign!r}, which the release holds; "
+                "use --encoding utf-8."
+            ) from error
         finally:
-            # Flushes, and leaves standard output open for others.
-            stream.detach()
-    else:
-        with open(files.place(path), "w", **how) as file:
-            yield CsvWriter(file, style.delimiter(path))
+            # What lies below is closed on its own; after an error there may be more to flush.
+            with suppress(OSError):
+                text.detach()
+
+
+@contextmanager
+def _standard_output() -> Iterator[IO[bytes]]:
+    """Collect bytes, and copy them to standard output if nothing went wrong."""
+    if sys.stdout is None:
+        raise CommandError("Standard output is closed: name a file with -o.")
+    with tempfile.TemporaryFile(prefix="skliftpriv-") as spool:
+        yield spool
+        spool.seek(0)
+        in_place.append("part of the rows, on standard output")
+        shutil.copyfileobj(spool, sys.stdout.buffer)
+        sys.stdout.buffer.flush()
+        in_place[-1] = "all rows, on standard output"

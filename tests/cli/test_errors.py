@@ -37,7 +37,7 @@ def good(folder):
         ),
         (["sanitize", "in.csv", "-o", "o.csv", "--sensitive", "s", "--useful", "s"], "itself"),
         ([*SANITIZE, "--useful", "x"], "twice"),
-        ([*SANITIZE, "--sensitive", "z"], "--sensitive is given twice"),
+        ([*SANITIZE, "--sensitive", "s"], "--sensitive names a column twice"),
         ([*SANITIZE, "--delimiter", ";"], "Is --delimiter right?"),
         ([*SANITIZE, "--report", "-"], "needs the name of a file"),
         ([*SANITIZE, "--epsilon", "-1"], "--epsilon -1.0 must be a float in the range [0.0, inf)."),
@@ -76,7 +76,7 @@ def good(folder):
                 "--confidence",
                 ".9",
             ],
-            "--confidence is no option of oue",
+            "--confidence is not an option of oue",
         ),
         (
             [
@@ -90,7 +90,7 @@ def good(folder):
                 "--notion",
                 "lip",
             ],
-            "--notion is no option of srlip",
+            "--notion is not an option of srlip",
         ),
         (
             [*SANITIZE, "--mechanism", "orr", "--notion", "l1"],
@@ -114,7 +114,7 @@ def good(folder):
         (["curve", "in.csv", *WHICH, "--epsilons", "1", "-o", "t.txt"], "end with .csv"),
         (
             ["curve", "in.csv", *WHICH, "--epsilons", "1", "--mechanism", "oue", "--delta", "0.1"],
-            "--delta is no option of oue",
+            "--delta is not an option of oue",
         ),
         (["explain", "none.csv", *WHICH], "No such file"),
         (["demo", "--output", "in.csv"], "in.csv"),
@@ -139,7 +139,8 @@ def test_bad_usage_is_one_line(good, run, refused, argv, words):
         (b"", "is empty"),
         (b"\n\n", "is empty"),
         (b"s,x\n", "no rows below its header"),
-        (b"s,s\na,b\n", "two columns called 's'"),
+        (b"s,x,s\na,1,b\n", "two columns called 's'"),
+        (b"s,x\na,1\nb,\0002\n", "line 3 holds a NUL byte"),
         (b"s,x\na,1\nb\n", "line 3 has 1 field(s), but the header has 2"),
         (b"s,x\na,1,9\nb,2,9\n", "line 2 has 3 field(s)"),
         (b"s,x\na,1\nb,2,9\n", "line 3 has 3 field(s)"),
@@ -178,11 +179,14 @@ def test_a_wrong_row_far_behind_is_found(folder, refused):
 def test_a_file_that_is_no_parquet(folder, refused):
     pytest.importorskip("pyarrow")
     (folder / "in.parquet").write_text("s,x\na,b\n")
-    assert "no readable Parquet file" in refused("audit", "in.parquet", *WHICH, "--epsilon", "1")
+    assert "cannot be read as a Parquet file" in refused(
+        "audit", "in.parquet", *WHICH, "--epsilon", "1"
+    )
     assert "No such file" in refused("audit", "no.parquet", *WHICH, "--epsilon", "1")
 
 
 def test_parquet_without_pyarrow(folder, refused, monkeypatch):
+    (folder / "in.parquet").write_bytes(b"PAR1")
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     assert "pip install" in refused("audit", "in.parquet", *WHICH, "--epsilon", "1")
 
