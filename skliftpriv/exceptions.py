@@ -8,6 +8,7 @@ __all__ = [
     "InvalidDistributionError",
     "InvalidParameterError",
     "SampleSizeWarning",
+    "SizeLimitError",
     "SkliftprivError",
     "UnknownCategoryError",
     "UnprotectedColumnsWarning",
@@ -25,6 +26,10 @@ class InvalidDistributionError(SkliftprivError, ValueError):
 
 class InvalidParameterError(SkliftprivError, ValueError):
     """A parameter has a value outside its domain."""
+
+
+class SizeLimitError(InvalidParameterError):
+    """A call would take more memory or time than it may; nothing was allocated for it."""
 
 
 class UnsupportedNotionError(InvalidParameterError):
