@@ -252,7 +252,7 @@ def set_label(members: Iterable[Label], *, digest: bool = False) -> str:
     whole = "{" + ", ".join(symbol_text(label) for label in labels) + "}"
     if len(whole) <= _WIDEST_SET and not digest:
         return whole
-    labels.sort(key=None if set(map(type, labels)) == {str} else _stable_key)
+    labels.sort(key=str if set(map(type, labels)) == {str} else _stable_key)
     tail = f"#{_digest(labels)}"
     shown: list[str] = []
     room = _WIDEST_SET - len(f"{{, ... +{len(labels):,} {tail}}}")
