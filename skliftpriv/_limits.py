@@ -34,6 +34,9 @@ MOST_RELEASED_BITS = 200_000_000
 #: Bits of which one call makes names of sets.
 MOST_NAMED_BITS = 20_000_000
 
+#: Values whose channel is inverted to estimate frequencies, which takes their cube.
+MOST_INVERTED = 2_000
+
 #: What helps whatever the mechanism.
 POOL = "pool rare values of X before fit"
 #: Mechanisms whose channel stays small however many values there are.

@@ -11,6 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from .._arrays import Label
+from .._limits import MOST_TABLE_CELLS, refuse_beyond
 from ..distribution import JointDistribution
 from ..exceptions import InvalidParameterError
 
@@ -110,6 +111,16 @@ def _sort_key(symbol: Label) -> tuple[Any, ...]:
     return (2, type(symbol).__name__, str(symbol))
 
 
+def _refuse_large_table(n_sensitive: int, n_useful: int) -> None:
+    refuse_beyond(
+        MOST_TABLE_CELLS,
+        n_sensitive * n_useful,
+        f"the table of {n_sensitive:,} sensitive and {n_useful:,} useful values has "
+        f"{n_sensitive * n_useful:,} cells",
+        "pool rare values of both columns before fit, such as dates to years or codes to regions",
+    )
+
+
 class ContingencyTable:
     """Counts of (s, x) pairs that can be added up over batches."""
 
@@ -129,6 +140,7 @@ class ContingencyTable:
         s_codes, s_symbols = encode_rows(sensitive)
         x_codes, x_symbols = encode_rows(useful)
         shape = (len(s_symbols), len(x_symbols))
+        _refuse_large_table(*shape)
         cells = np.bincount(
             s_codes * shape[1] + x_codes, weights=weight, minlength=shape[0] * shape[1]
         )
@@ -138,6 +150,7 @@ class ContingencyTable:
     def __add__(self, other: ContingencyTable) -> ContingencyTable:
         sensitive = sort_symbols({*self.sensitive, *other.sensitive})
         useful = sort_symbols({*self.useful, *other.useful})
+        _refuse_large_table(len(sensitive), len(useful))
         first = self._reordered(sensitive, useful)
         second = other._reordered(sensitive, useful)
         return ContingencyTable(
