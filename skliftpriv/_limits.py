@@ -14,6 +14,8 @@ MOST_TABLE_CELLS = 10_000_000
 #: Probabilities above 0 in a channel: with the integers, and the table that is sampled from, they
 #: take up to 150 bytes each.
 MOST_CHANNEL_CELLS = 8_000_000
+#: Entries of the posteriors that an optimal mechanism is sought among, some microsecond each.
+MOST_POSTERIOR_CELLS = 5_000_000
 #: Cells of one dense array of numbers, such as a channel with its zeros: 400 MB.
 MOST_DENSE_CELLS = 50_000_000
 #: Lifts that are compared as fractions, some three microseconds each.
@@ -24,11 +26,11 @@ MOST_INTERVALS = 50_000
 MOST_INEQUALITIES = 50_000
 MOST_INEQUALITY_CELLS = 20_000_000
 #: Pairs of high-risk symbols, times sensitive ones, that a greedy search looks at: ten seconds.
-MOST_PAIRS = 1_000_000_000
-#: High-risk symbols whose groups are optimised, some two milliseconds each.
-MOST_OPTIMIZED = 4_000
+MOST_PAIRS = 200_000_000
+#: High-risk symbols whose groups are optimised, some four milliseconds each.
+MOST_OPTIMIZED = 2_000
 #: Symbols of unary encoding, each of which is a column of what is released.
-MOST_BITS = 20_000
+MOST_BITS = 10_000
 #: Bits that one call releases: a byte each, and some thirty nanoseconds.
 MOST_RELEASED_BITS = 200_000_000
 #: Bits of which one call makes names of sets.
@@ -40,7 +42,7 @@ MOST_INVERTED = 2_000
 #: What helps whatever the mechanism.
 POOL = "pool rare values of X before fit"
 #: Mechanisms whose channel stays small however many values there are.
-MERGE = "use WatchdogSanitizer or SubsetMergingSanitizer"
+MERGE = "use WatchdogSanitizer, or SubsetMergingSanitizer for up to some 10,000 high-risk values"
 
 
 def refuse_beyond(limit: int, size: int, what: str, instead: str) -> None:

@@ -114,17 +114,29 @@ class JointDistribution(MatrixNoun):
         JointDistribution
         """
         masses = as_nonnegative(counts, "The table of counts", ndim=2)
-        if not (isinstance(smoothing, Real) and 0 <= smoothing < np.inf):
-            raise InvalidParameterError(f"smoothing must be a number >= 0, not {smoothing!r}.")
+        if not (isinstance(smoothing, Real) and 0 <= smoothing <= np.finfo(float).max):
+            raise InvalidParameterError(
+                f"smoothing must be a finite number >= 0, not {smoothing!r}."
+            )
+        smoothing = float(smoothing)
         if not masses.any():
             raise InvalidDistributionError("The table of counts holds no rows: all cells are 0.")
+        with np.errstate(over="ignore"):
+            total = float(masses.sum())
+            smoothed = total + smoothing * masses.size
+        if not np.isfinite(smoothed):
+            what = f"smoothing={smoothing!r}" if np.isfinite(total) else "The table of counts"
+            raise InvalidDistributionError(
+                f"{what} is too large: the cells add up to more than a double holds. Divide "
+                "weights and smoothing by a common factor."
+            )
         seen = np.logical_and.outer((masses > 0).any(axis=1), (masses > 0).any(axis=0))
         joint = cls.__new__(cls)
         joint._fill(
             np.where(seen, masses + smoothing, 0.0),
             sensitive_labels,
             useful_labels,
-            float(masses.sum()),
+            total,
         )
         return joint
 

@@ -47,6 +47,8 @@ def _factorize(column: Any) -> tuple[Codes, list[Label]]:
         raise InvalidParameterError(
             f"{where} holds values that are no categories ({error}); make them text or numbers."
         ) from error
+    if isinstance(values, pd.Index) and isinstance(values.dtype, pd.StringDtype):
+        values = values.to_numpy(dtype=object)  # text in Arrow's form is slow to iterate over
     symbols = [_plain(value) for value in values]
     codes = codes.astype(np.intp, copy=False)
     missing = codes < 0

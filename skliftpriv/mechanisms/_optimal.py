@@ -14,9 +14,9 @@ from scipy.sparse import csr_array, diags_array
 from .._arrays import FloatArray, Label
 from .._limits import (
     MERGE,
-    MOST_CHANNEL_CELLS,
     MOST_INEQUALITIES,
     MOST_INEQUALITY_CELLS,
+    MOST_POSTERIOR_CELLS,
     POOL,
     refuse_beyond,
 )
@@ -175,7 +175,7 @@ def posterior_problem(
 def refuse_many_posteriors(n_symbols: int, instead: str = f"{MERGE}, or {POOL}") -> None:
     """Refuse a problem whose solution, a posterior for each symbol, is too large."""
     refuse_beyond(
-        MOST_CHANNEL_CELLS,
+        MOST_POSTERIOR_CELLS,
         n_symbols**2,
         f"the optimal mechanism for {n_symbols:,} values of X is sought among posteriors with "
         f"{n_symbols**2:,} entries",

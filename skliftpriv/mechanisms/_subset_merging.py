@@ -63,8 +63,8 @@ def subset_merging(
     refuse_beyond(
         MOST_PAIRS,
         n_risky**2 * joint.shape[0],
-        f"{n_risky:,} values of X are high-risk, and the search for groups compares all pairs of "
-        f"them for each of {joint.shape[0]:,} sensitive values",
+        f"{n_risky:,} values of X are high-risk, and the search for groups takes "
+        f"{n_risky**2 * joint.shape[0]:,} comparisons",
         f"use WatchdogSanitizer, or {POOL}",
     )
     first = _private_groups(merging, np.flatnonzero(risky))

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from scipy.sparse import csr_array
 
-from .._limits import MOST_BITS, MOST_EXACT_CELLS, POOL, refuse_beyond
+from .._limits import MERGE, MOST_BITS, MOST_EXACT_CELLS, POOL, refuse_beyond
 from ..certificate import TOTAL, Weights
 from ..channel import Channel, set_labels
 from ..distribution import JointDistribution
@@ -145,7 +145,7 @@ def _refuse_many_sets(n_s: int, n_x: int, *, pairs: bool) -> None:
         MOST_BITS,
         n_x,
         f"unary encoding releases a bit for each of {n_x:,} values of X in every row",
-        f"use WatchdogSanitizer or SubsetMergingSanitizer, or {POOL}",
+        f"{MERGE}, or {POOL}",
     )
     lifts = n_s * n_x * n_s * ((n_s - 1) if pairs else 2)
     refuse_beyond(

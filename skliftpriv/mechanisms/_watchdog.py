@@ -94,8 +94,7 @@ def watchdog(
         refuse_beyond(
             MOST_PAIRS,
             work,
-            f"delta > 0 compares {int(high.sum()):,} high-risk values of X with all "
-            f"{joint.shape[1]:,} for each of {joint.shape[0]:,} sensitive values",
+            f"delta > 0 takes {work:,} comparisons of {int(high.sum()):,} high-risk values of X",
             f"use delta=0, or {POOL}",
         )
         high = high & ~_exempted(joint, target, high)
