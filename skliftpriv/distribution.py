@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable
 from functools import cached_property
 from itertools import compress
@@ -114,7 +115,7 @@ class JointDistribution(MatrixNoun):
         JointDistribution
         """
         masses = as_nonnegative(counts, "The table of counts", ndim=2)
-        if not (isinstance(smoothing, Real) and 0 <= smoothing <= np.finfo(float).max):
+        if not (isinstance(smoothing, Real) and 0 <= smoothing <= sys.float_info.max):
             raise InvalidParameterError(
                 f"smoothing must be a finite number >= 0, not {smoothing!r}."
             )
@@ -152,11 +153,21 @@ class JointDistribution(MatrixNoun):
         s_seen = np.asarray((masses > 0).any(axis=1))
         x_seen = np.asarray((masses > 0).any(axis=0))
         kept = masses[np.ix_(s_seen, x_seen)]
+        matrix = kept / kept.sum()
+        kept_s, kept_x = tuple(compress(s_labels, s_seen)), tuple(compress(x_labels, x_seen))
+        for axis, labels in ((1, kept_s), (0, kept_x)):
+            vanished = np.flatnonzero(matrix.sum(axis=axis) == 0)
+            if vanished.size:
+                raise InvalidDistributionError(
+                    f"The symbol {labels[vanished[0]]!r} has so little of all mass that a double "
+                    "cannot hold its probability. Leave out its rows, or use weights closer to "
+                    "each other."
+                )
         fields = {
             "masses": read_only(kept),
-            "matrix": read_only(kept / kept.sum()),
-            "sensitive_labels": tuple(compress(s_labels, s_seen)),
-            "useful_labels": tuple(compress(x_labels, x_seen)),
+            "matrix": read_only(matrix),
+            "sensitive_labels": kept_s,
+            "useful_labels": kept_x,
             "dropped_sensitive": tuple(compress(s_labels, ~s_seen)),
             "dropped_useful": tuple(compress(x_labels, ~x_seen)),
             "n_rows": n_rows,
