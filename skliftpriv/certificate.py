@@ -218,22 +218,28 @@ def _fractions(
 
 
 def _released(masses: np.ndarray, columns: csc_array) -> np.ndarray:
-    """Matrix product masses @ weights in whole numbers of any size.
-
-    Mixed channels have a common part in every row; taking it out leaves few entries to multiply.
-    """
-    columns = columns.copy()
-    common = np.minimum.reduceat(columns.data, columns.indptr[:-1])
-    counts = np.diff(columns.indptr)
-    common[counts < columns.shape[0]] = 0
+    """Matrix product masses @ weights in whole numbers of any size."""
+    common, columns = without_common(columns)
     result = np.multiply.outer(masses.sum(axis=1), common.astype(object))
-    columns.data -= np.repeat(common, counts)
-    columns.eliminate_zeros()
     outputs = np.flatnonzero(np.diff(columns.indptr))
     if outputs.size:
         products = masses[:, columns.indices] * columns.data.astype(object)
         result[:, outputs] += np.add.reduceat(products, columns.indptr[outputs], axis=1)
     return result
+
+
+def without_common(weights: csr_array | csc_array) -> tuple[NDArray[np.int64], csc_array]:
+    """Take out of every column what all its rows have in common, and return both.
+
+    Mixed channels have such a part in every column; without it few entries are left to multiply.
+    """
+    columns = csc_array(weights, copy=True)
+    common = np.minimum.reduceat(columns.data, columns.indptr[:-1])
+    counts = np.diff(columns.indptr)
+    common[counts < columns.shape[0]] = 0
+    columns.data -= np.repeat(common, counts)
+    columns.eliminate_zeros()
+    return common, columns
 
 
 def release(

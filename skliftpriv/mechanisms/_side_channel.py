@@ -7,9 +7,10 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import coo_array
 
 from .._arrays import FloatArray, exact_integers
-from ..certificate import Weights, release_checked
+from ..certificate import Weights, release_checked, without_common
 from ..channel import Channel, as_parts
 from ..distribution import JointDistribution
 from ..exceptions import InvalidParameterError
@@ -252,28 +253,29 @@ class _ExactCheck:
 
     def __call__(self, weights: Weights) -> NDArray[np.bool_]:
         met = np.ones(weights.shape[1], dtype=bool)
-        x, y = weights.nonzero()
-        weight = weights[x, y].astype(object)
+        common, rest = without_common(weights)
         for groups in self._groups:
-            met[self._broken(groups, x, y, weight, weights.shape[1])] = False
+            met[self._broken(groups, rest.tocoo(), common.astype(object))] = False
         return met
 
-    def _broken(
-        self,
-        groups: SideGroups,
-        x: NDArray[np.intp],
-        y: NDArray[np.intp],
-        weight: np.ndarray,
-        n_outputs: int,
-    ) -> NDArray[np.intp]:
-        """Find outputs whose P(y|s,g) / P(y|g) leaves the band for some group g and s."""
-        key = groups.group[x] * n_outputs + y
+    def _broken(self, groups: SideGroups, rest: coo_array, common: np.ndarray) -> NDArray[np.intp]:
+        """Find outputs whose P(y|s,g) / P(y|g) leaves the band for some group g and s.
+
+        Where all rows of a group have no more than the common part, the ratio is 1.
+        """
+        n_outputs, weight = rest.shape[1], rest.data.astype(object)
+        x = rest.row
+        key = groups.group[x] * n_outputs + rest.col
         order = np.argsort(key, kind="stable")
         cells, starts = np.unique(key[order], return_index=True)
         group, output = np.divmod(cells, n_outputs)
 
+        if not cells.size:
+            return output
+
         def by_cell(masses: np.ndarray) -> np.ndarray:
-            return np.add.reduceat((masses[x] * weight)[order], starts)
+            own = np.add.reduceat((masses[x] * weight)[order], starts)
+            return own + common[output] * by_group(masses)
 
         def by_group(masses: np.ndarray) -> np.ndarray:
             totals = np.zeros(len(groups.values), dtype=object)
