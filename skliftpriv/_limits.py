@@ -18,8 +18,10 @@ MOST_CHANNEL_CELLS = 8_000_000
 MOST_POSTERIOR_CELLS = 5_000_000
 #: Cells of one dense array of numbers, such as a channel with its zeros: 400 MB.
 MOST_DENSE_CELLS = 50_000_000
-#: Lifts that are compared as fractions, some three microseconds each.
+#: Numbers that exact arithmetic starts from, some three microseconds each.
 MOST_EXACT_CELLS = 2_000_000
+#: Different lifts that are compared as fractions, up to twenty times with a mixed channel.
+MOST_FRACTIONS = 200_000
 #: Cells of a table with a confidence interval for each, some fifty microseconds each.
 MOST_INTERVALS = 50_000
 #: Inequalities of an optimal mechanism, and the numbers in them: 160 MB in each of six copies.

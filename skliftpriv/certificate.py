@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csc_array, csr_array
 
 from ._arrays import FloatArray, Label, exact_integers
-from ._limits import MOST_CHANNEL_CELLS, MOST_EXACT_CELLS, POOL, refuse_beyond
+from ._limits import MOST_CHANNEL_CELLS, MOST_FRACTIONS, POOL, refuse_beyond
 from .channel import Channel
 from .confidence import ConfidenceSet
 from .notions import Notion
@@ -128,10 +128,11 @@ def certify(masses: FloatArray, weights: Weights, notion: Notion) -> NDArray[np.
         kind = np.array([place.setdefault(tuple(c), len(place)) for c in released.T])
         kinds = np.array(list(place), dtype=object).T
         refuse_beyond(
-            MOST_EXACT_CELLS,
+            MOST_FRACTIONS,
             kinds.size,
             f"{kinds.size:,} lifts must be compared without rounding",
-            f"use notion 'lip', 'alip' or 'ldp', or {POOL}",
+            f"pool rare sensitive values, {POOL}, or use WatchdogSanitizer with notion 'lip', "
+            "'alip' or 'ldp'",
         )
         lifts, p_s, p_y = _fractions(kinds, of_s)
         shares = np.array(p_y, dtype=object) * np.bincount(kind).astype(object)
