@@ -5,7 +5,8 @@
 
 Each case runs in a process of its own whose address space is limited, so that a case that takes
 too much memory fails there instead of slowing down the machine. Printed are the seconds of fit
-and transform together, the peak of resident memory, and what came out.
+and transform together, by the clock and of the processor, the peak of resident memory, and what
+came out.
 """
 
 import argparse
@@ -27,6 +28,9 @@ ESTIMATORS = (
 )
 
 
+UNKNOWN = [float("nan"), float("nan")]
+
+
 def make_rows(n_values, n_sensitive, n_rows):
     """Rows in which every value of both columns occurs, and X tells something about S."""
     import numpy as np
@@ -42,19 +46,22 @@ def make_rows(n_values, n_sensitive, n_rows):
 
 
 def run_one(name, n_values, n_sensitive, n_rows, parameters):
-    """Fit and transform; return what came out, in words, and the seconds it took."""
+    """Fit and transform; return what came out, in words, and the seconds it took, both kinds."""
+    import numpy as np
+
     import skliftpriv
 
     frame = make_rows(n_values, n_sensitive, n_rows)
     sanitizer = getattr(skliftpriv, name)("s", "x", **parameters)
-    start = time.perf_counter()
+    start = np.array([time.perf_counter(), time.process_time()])
     try:
         released = sanitizer.fit(frame).transform(frame)
+        kept = f"{sanitizer.report_.nmi:.3f} of X kept"
+        answer = f"released {released.shape[0]:,} x {released.shape[1]:,}, {kept}"
     except skliftpriv.exceptions.SkliftprivError as error:
-        return f"{type(error).__name__}: {error}", time.perf_counter() - start
-    seconds = time.perf_counter() - start
-    kept = f"{sanitizer.report_.nmi:.3f} of X kept"
-    return f"released {released.shape[0]:,} x {released.shape[1]:,}, {kept}", seconds
+        answer = f"{type(error).__name__}: {error}"
+    seconds = np.array([time.perf_counter(), time.process_time()]) - start
+    return answer, seconds.tolist()
 
 
 def child(arguments):
@@ -64,7 +71,7 @@ def child(arguments):
     try:
         answer, seconds = run_one(*arguments["case"])
     except Exception as error:
-        answer, seconds = f"RAW {type(error).__name__}: {error}", float("nan")
+        answer, seconds = f"RAW {type(error).__name__}: {error}", UNKNOWN
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(json.dumps({"answer": answer, "seconds": seconds, "peak_mb": peak}))
 
@@ -76,11 +83,11 @@ def measure(case, gigabytes, timeout):
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=timeout)
     except subprocess.TimeoutExpired:
-        return {"answer": f"NO END in {timeout:g} s", "seconds": timeout, "peak_mb": float("nan")}
+        return {"answer": f"NO END in {timeout:g} s", "seconds": UNKNOWN, "peak_mb": float("nan")}
     lines = done.stdout.splitlines()
     if done.returncode or not lines:
         last = done.stderr.strip().splitlines()[-1:] or [f"exit {done.returncode}"]
-        return {"answer": f"DIED: {last[0]}", "seconds": float("nan"), "peak_mb": float("nan")}
+        return {"answer": f"DIED: {last[0]}", "seconds": UNKNOWN, "peak_mb": float("nan")}
     return json.loads(lines[-1])
 
 
@@ -98,13 +105,14 @@ def main():
     if options.child:
         child(json.loads(options.child))
         return
-    print(f"{'estimator':24}{'values':>10}{'rows':>10}{'s':>8}{'MB':>7}  what came out")
+    print(f"{'estimator':24}{'values':>10}{'rows':>10}{'s':>7}{'cpu s':>7}{'MB':>7}  what came out")
     for n_values in options.values:
         n_rows = max(options.rows or n_values, n_values, options.sensitive)
         for name in options.estimators:
             case = [name, n_values, options.sensitive, n_rows, options.parameters]
             found = measure(case, options.gigabytes, options.timeout)
-            numbers = f"{found['seconds']:8.1f}{found['peak_mb']:7.0f}"
+            clock, cpu = found["seconds"]
+            numbers = f"{clock:7.1f}{cpu:7.1f}{found['peak_mb']:7.0f}"
             print(f"{name:24}{n_values:10}{n_rows:10}{numbers}  {found['answer']}", flush=True)
 
 
