@@ -264,7 +264,7 @@ def set_label(members: Iterable[Label], *, digest: bool = False) -> str:
         shown.append(text)
     rest = len(labels) - len(shown)
     more = [f"... +{rest:,}"] if rest else []
-    return "{" + ", ".join(shown + more) + f" {tail}}}"
+    return "{" + f"{', '.join(shown + more)} {tail}".strip() + "}"
 
 
 def set_labels(symbols: Sequence[Label], rows: NDArray[np.bool_]) -> list[str]:
