@@ -55,15 +55,20 @@ def as_labels(labels: Iterable[Label] | None, size: int, what: str) -> tuple[Lab
     """Return ``labels`` as a tuple of ``size`` distinct hashable values; default 0, 1, ..."""
     if labels is None:
         return tuple(range(size))
-    values = tuple(
-        label.item() if isinstance(label, np.generic) else label for label in _iterate(labels)
-    )
+    values = tuple(_iterate(labels))
+    # Types are few where labels are many, so that what is rare is looked for among the types.
+    types = set(map(type, values))
+    if any(issubclass(kind, np.generic) for kind in types):
+        values = tuple(v.item() if isinstance(v, np.generic) else v for v in values)
+        types = set(map(type, values))
     if len(values) != size:
         raise InvalidDistributionError(f"{what}: {len(values)} labels given for {size} symbols.")
+    if any(issubclass(kind, float) for kind in types) and any(
+        isinstance(v, float) and v != v for v in values
+    ):
+        raise InvalidDistributionError(f"{what}: NaN is no label; use None for missing values.")
     seen: set[Label] = set()
     for label in values:
-        if isinstance(label, float) and label != label:
-            raise InvalidDistributionError(f"{what}: NaN is no label; use None for missing values.")
         try:
             known = label in seen
         except TypeError as error:
@@ -104,6 +109,8 @@ class MatrixNoun:
 
 def exact_integers(values: FloatArray) -> np.ndarray:
     """Write doubles as integers over one common power of two."""
+    if values.max(initial=0.0) < 2**53 and (values == np.rint(values)).all():
+        return values.astype(np.int64).astype(object)  # counts: no power of two is needed
     ratios = [float(value).as_integer_ratio() for value in values.ravel()]
     scale = max(denominator for _, denominator in ratios)
     integers = np.empty(len(ratios), dtype=object)

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 from typing import TypeAlias
 
 import numpy as np
@@ -19,6 +20,7 @@ from scipy.sparse import csc_array, csr_array
 
 from ._arrays import FloatArray, Label, exact_integers
 from ._independence import independent_weights
+from ._limits import MOST_CHANNEL_CELLS, MOST_FRACTIONS, POOL, refuse_beyond
 from .channel import Channel
 from .confidence import ConfidenceSet
 from .notions import Notion
@@ -40,6 +42,13 @@ TOTAL = 2**TOTAL_BITS
 # Shares above 2^-20 cost utility, so they are found to one part in 64.
 _COARSE_SHIFT = 20
 _PART_BITS = 6
+
+# Half the distance of 1 to the next double: the relative error of one operation.
+_ROUNDING = 2.0**-53
+# Smaller masses, relative to the largest, may have lost digits to underflow.
+_TINIEST = 1e-250
+# Products of whole numbers that are held at once: some 100 MB.
+_PRODUCTS_AT_ONCE = 1_000_000
 
 #: Sparse integer weights, rows inputs, columns outputs.
 Weights: TypeAlias = csr_array
@@ -113,8 +122,50 @@ def certify(masses: FloatArray, weights: Weights, notion: Notion) -> NDArray[np.
     -------
     ndarray of bool, shape (n_outputs,)
     """
-    lifts, p_s, p_y = exact_lifts(masses, weights)
-    return notion.all_exactly_met(lifts, p_s, p_y)
+    met = _surely_met(masses, weights, notion)
+    doubtful = np.flatnonzero(~met)
+    if doubtful.size:
+        released, of_s = _exact_released(masses, weights[:, doubtful])
+        # Outputs with the same masses have the same lifts, and rare symbols are often alike.
+        place: dict[tuple[int, ...], int] = {}
+        kind = np.array([place.setdefault(tuple(c), len(place)) for c in released.T])
+        kinds = np.array(list(place), dtype=object).T
+        refuse_beyond(
+            MOST_FRACTIONS,
+            kinds.size,
+            f"{kinds.size:,} lifts must be compared without rounding",
+            f"pool rare sensitive values, {POOL}, or use WatchdogSanitizer with notion 'lip', "
+            "'alip' or 'ldp'",
+        )
+        lifts, p_s, p_y = _fractions(kinds, of_s)
+        shares = np.array(p_y, dtype=object) * np.bincount(kind).astype(object)
+        met[doubtful] = notion.all_exactly_met(lifts, p_s, shares)[kind]
+    return met
+
+
+def _surely_met(masses: FloatArray, weights: Weights, notion: Notion) -> NDArray[np.bool_]:
+    """Tell which outputs meet a notion by more than floating point can be wrong.
+
+    A sum of n non-negative doubles errs by a factor of at most 1 + n 2^-53 (to first order),
+    whatever its order, so a lift errs by less than ``error`` relatively, and its logarithm, which
+    the budget is compared with, absolutely. Only notions that look at single lifts are decided.
+    """
+    n_s, n_x = masses.shape
+    none = np.zeros(weights.shape[1], dtype=bool)
+    if not notion.polyhedral:
+        return none
+    error = 16 * (n_s + n_x + 16) * _ROUNDING
+    scaled = masses / masses.max()
+    released = scaled @ (weights / TOTAL)
+    of_s, of_y = scaled.sum(axis=1), released.sum(axis=0)
+    safe = (released > _TINIEST).all(axis=0)
+    if not (of_s > _TINIEST).all():
+        return none
+    lift = released / of_y.clip(_TINIEST) / (of_s / scaled.sum())[:, None]
+    levels = notion.levels(lift, of_s / scaled.sum())
+    for side, bound in notion.budget.items():
+        safe &= levels[side] <= bound - error * max(1.0, bound)
+    return np.asarray(safe)
 
 
 def certify_over(over: ConfidenceSet, weights: Weights, notion: Notion) -> NDArray[np.bool_]:
@@ -140,10 +191,27 @@ def exact_lifts(
     masses: FloatArray, weights: Weights
 ) -> tuple[np.ndarray, Sequence[Fraction], Sequence[Fraction]]:
     """Lifts of integer weights as fractions, shape (n_sensitive, n_outputs), with P_S and P_Y."""
+    return _fractions(*_exact_released(masses, weights))
+
+
+def _exact_released(masses: FloatArray, weights: Weights) -> tuple[np.ndarray, np.ndarray]:
+    """Masses of (s, y) and of s in whole numbers, the former times 2^62."""
     integers = exact_integers(masses)
-    total = integers.sum()
-    of_s = integers.sum(axis=1)
-    released = _released(integers, weights)
+    columns = csc_array(weights)
+    # As many outputs at a time as there is room for their products.
+    ends = np.cumsum(np.diff(columns.indptr)) * masses.shape[0] // _PRODUCTS_AT_ONCE
+    cuts = np.flatnonzero(np.diff(ends)) + 1
+    parts = [
+        _released(integers, columns[:, start:stop])
+        for start, stop in pairwise([0, *cuts.tolist(), columns.shape[1]])
+    ]
+    return np.hstack(parts), integers.sum(axis=1)
+
+
+def _fractions(
+    released: np.ndarray, of_s: np.ndarray
+) -> tuple[np.ndarray, Sequence[Fraction], Sequence[Fraction]]:
+    total = of_s.sum()
     of_y = released.sum(axis=0)
     lifts = np.empty(released.shape, dtype=object)
     for s, y in np.ndindex(*released.shape):
@@ -153,23 +221,29 @@ def exact_lifts(
     return lifts, p_s, p_y
 
 
-def _released(masses: np.ndarray, weights: Weights) -> np.ndarray:
-    """Matrix product masses @ weights in whole numbers of any size.
-
-    Mixed channels have a common part in every row; taking it out leaves few entries to multiply.
-    """
-    columns = csc_array(weights)
-    common = np.minimum.reduceat(columns.data, columns.indptr[:-1])
-    counts = np.diff(columns.indptr)
-    common[counts < weights.shape[0]] = 0
+def _released(masses: np.ndarray, columns: csc_array) -> np.ndarray:
+    """Matrix product masses @ weights in whole numbers of any size."""
+    common, columns = without_common(columns)
     result = np.multiply.outer(masses.sum(axis=1), common.astype(object))
-    columns.data -= np.repeat(common, counts)
-    columns.eliminate_zeros()
     outputs = np.flatnonzero(np.diff(columns.indptr))
     if outputs.size:
         products = masses[:, columns.indices] * columns.data.astype(object)
         result[:, outputs] += np.add.reduceat(products, columns.indptr[outputs], axis=1)
     return result
+
+
+def without_common(weights: csr_array | csc_array) -> tuple[NDArray[np.int64], csc_array]:
+    """Take out of every column what all its rows have in common, and return both.
+
+    Mixed channels have such a part in every column; without it few entries are left to multiply.
+    """
+    columns = csc_array(weights, copy=True)
+    common = np.minimum.reduceat(columns.data, columns.indptr[:-1])
+    counts = np.diff(columns.indptr)
+    common[counts < columns.shape[0]] = 0
+    columns.data -= np.repeat(common, counts)
+    columns.eliminate_zeros()
+    return common, columns
 
 
 def release(
@@ -296,6 +370,14 @@ def _mixed_until_met(weights: Weights, p_x: FloatArray, check: Check) -> tuple[W
 
 def _mixed(weights: Weights, p_x: FloatArray, shift: int, parts: int = 1) -> Weights:
     """Give ``parts`` times 2^-shift of every row to one distribution, that of the output."""
+    n_inputs, n_outputs = weights.shape
+    refuse_beyond(
+        MOST_CHANNEL_CELLS,
+        n_inputs * n_outputs,
+        "the channel misses the budget by rounding, and mixed with a constant it would have "
+        f"{n_inputs * n_outputs:,} cells",
+        f"change epsilon a little, or {POOL}",
+    )
     amount = (TOTAL >> shift) * parts
     p_y = p_x @ (weights / TOTAL)
     constant = np.floor(p_y / p_y.sum() * amount).astype(np.int64)

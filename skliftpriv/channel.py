@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import cached_property
+from hashlib import blake2b
+from itertools import compress
+from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import csr_array, issparse
+from scipy.sparse import csc_array, csr_array, issparse
 
 from ._arrays import (
     SUM_TOLERANCE,
@@ -19,9 +23,16 @@ from ._arrays import (
     as_nonnegative,
     read_only,
 )
-from .exceptions import InvalidDistributionError
+from ._limits import MOST_DENSE_CELLS, refuse_beyond
+from .exceptions import InvalidDistributionError, InvalidParameterError
 
 __all__ = ["Channel"]
+
+# Names of sets of symbols, and of long symbols within them, are cut where they get longer.
+_WIDEST_SET, _WIDEST_MEMBER = 200, 60
+# Inputs with a smaller share of an output, relative to the largest, are no members of it: the
+# certificate may have mixed a touch of every symbol into every output.
+_NEGLIGIBLE = 1e-9
 
 
 class Channel(MatrixNoun):
@@ -85,6 +96,14 @@ class Channel(MatrixNoun):
     @cached_property
     def matrix(self) -> FloatArray:  # type: ignore[override]  # made when first asked for
         """P(Y=y | X=x) as a dense array, rows inputs, columns outputs."""
+        n_inputs, n_outputs = self.sparse.shape
+        refuse_beyond(
+            MOST_DENSE_CELLS,
+            n_inputs * n_outputs,
+            f"as a dense array this channel of {n_inputs:,} inputs and {n_outputs:,} outputs has "
+            f"{n_inputs * n_outputs:,} cells",
+            "use channel.sparse and channel.members",
+        )
         return read_only(self.sparse.toarray())
 
     @classmethod
@@ -111,10 +130,52 @@ class Channel(MatrixNoun):
         unknown = [label for label in labels if label not in group_of]
         if unknown:
             raise InvalidDistributionError(f"No group holds the input {unknown[0]!r}.")
-        matrix = np.zeros((len(labels), len(groups)))
-        matrix[np.arange(len(labels)), [group_of[label] for label in labels]] = 1.0
+        codes = np.array([group_of[label] for label in labels], dtype=np.intp)
         names = distinct([group_label(group) for group in groups], [len(g) > 1 for g in groups])
-        return cls(matrix, labels, names)
+        return cls(_one_hot(codes, len(groups)), labels, names)
+
+    def members(self, output: Label, p_x: ArrayLike | None = None) -> tuple[Label, ...]:
+        """List the inputs that an output may stand for, the most probable first.
+
+        Parameters
+        ----------
+        output : label
+            One of ``outputs``; the name of a large group does not list all of them.
+        p_x : array-like of shape (n_inputs,), optional
+            Distribution of the input, by default uniform.
+
+        Returns
+        -------
+        tuple of labels
+            Inputs whose probability given the output is not negligible: at least 1e-9 of the
+            largest one.
+
+        Examples
+        --------
+        >>> from skliftpriv import Channel
+        >>> Channel.merging([["a"], ["b", "c"]]).members("{b, c}", p_x=[0.5, 0.2, 0.3])
+        ('c', 'b')
+        """
+        if output not in self._place:
+            raise InvalidParameterError(f"{output!r} is not an output of this channel.")
+        columns, y = self._by_output, self._place[output]
+        entries = slice(columns.indptr[y], columns.indptr[y + 1])
+        inputs, masses = columns.indices[entries], columns.data[entries]
+        if p_x is not None:
+            masses = masses * self._prior(p_x)[inputs]
+        kept = masses > _NEGLIGIBLE * masses.max(initial=0.0)
+        order = np.argsort(-masses[kept], kind="stable")
+        return tuple(self.inputs[x] for x in inputs[kept][order])
+
+    @cached_property
+    def _by_output(self) -> csc_array:
+        columns = csc_array(self.sparse)
+        columns.sort_indices()
+        return columns
+
+    @cached_property
+    def _place(self) -> dict[Label, int]:
+        return {label: y for y, label in enumerate(self.outputs)}
 
     def p_y(self, p_x: ArrayLike) -> FloatArray:
         """Distribution of the output when the input follows ``p_x``."""
@@ -179,9 +240,76 @@ def group_label(group: Sequence[Label]) -> Label:
     return group[0] if len(group) == 1 else set_label(group)
 
 
-def set_label(members: Iterable[Label]) -> str:
-    """Write a set of symbols, of any size, as ``{a, b, c}``."""
-    return "{" + ", ".join(symbol_text(label) for label in members) + "}"
+def set_label(members: Iterable[Label], *, digest: bool = False) -> str:
+    """Write a set of symbols, of any size, as ``{a, b, c}``, in at most 200 characters.
+
+    A longer name reads like ``{a, b, c, ... +2,997 #1f3a9c42}``: the first members, how many
+    others there are, and a digest of all of them. It does not depend on the order in which the
+    members are given, so that the same set has the same name at every fit. With ``digest`` every
+    name has one.
+    """
+    labels = list(members)
+    whole = "{" + ", ".join(symbol_text(label) for label in labels) + "}"
+    if len(whole) <= _WIDEST_SET and not digest:
+        return whole
+    labels.sort(key=str if set(map(type, labels)) == {str} else _stable_key)
+    tail = f"#{_digest(labels)}"
+    shown: list[str] = []
+    room = _WIDEST_SET - len(f"{{, ... +{len(labels):,} {tail}}}")
+    for label in labels:
+        text = short_text(label)
+        room -= len(text) + 2
+        if room < 0:
+            break
+        shown.append(text)
+    rest = len(labels) - len(shown)
+    more = [f"... +{rest:,}"] if rest else []
+    return "{" + f"{', '.join(shown + more)} {tail}".strip() + "}"
+
+
+def set_labels(symbols: Sequence[Label], rows: NDArray[np.bool_]) -> list[str]:
+    """Name sets of symbols, one row of bits each; different sets have different names.
+
+    Where the symbols' texts leave it open which set a name stands for, every name has a digest.
+    So a name does not depend on which other sets are named with it.
+    """
+    texts = [symbol_text(symbol) for symbol in symbols]
+    doubtful = len(set(texts)) < len(texts) or any(
+        ", " in text or text.startswith("...") or not text for text in texts
+    )
+    return [set_label(compress(symbols, row), digest=doubtful) for row in rows]
+
+
+def short_text(label: Label) -> str:
+    """Write one symbol as text of at most 60 characters; a digest stands for what is cut off."""
+    text = symbol_text(label)
+    if len(text) <= _WIDEST_MEMBER:
+        return text
+    tail = f"...#{_digest([label])}"
+    return text[: _WIDEST_MEMBER - len(tail)] + tail
+
+
+def _digest(labels: Iterable[Label]) -> str:
+    text = "\n".join(map(_identity, labels))
+    return blake2b(text.encode(errors="surrogatepass"), digest_size=4).hexdigest()
+
+
+def _stable_key(label: Label) -> tuple[int, Any, str]:
+    """Sort key that does not depend on where a label came from: numbers first, by size."""
+    if isinstance(label, Real):
+        return 0, label, ""
+    return 1, 0, _identity(label)
+
+
+def _identity(label: Label) -> str:
+    """Write a label so that different labels never read alike, and equal numbers always do."""
+    if isinstance(label, str) or label is None:
+        return repr(label)
+    if isinstance(label, tuple):
+        return "(" + ", ".join(map(_identity, label)) + ")"
+    if isinstance(label, Real) and label % 1 == 0:
+        return str(int(label))
+    return f"{type(label).__name__}({str(label)!r})"
 
 
 def as_parts(label: Label) -> tuple[Label, ...]:
@@ -190,7 +318,10 @@ def as_parts(label: Label) -> tuple[Label, ...]:
 
 
 def symbol_text(label: Label) -> str:
-    """Write one symbol as text: tuples of several columns as ``a & b``, None as ``missing``."""
+    """Write one symbol as text: tuples of several columns as ``a & b``, None as ``missing``.
+
+    Different symbols may have the same text; :func:`distinct_texts` writes several of them.
+    """
     if label is None:
         return "missing"
     if isinstance(label, tuple):
@@ -199,18 +330,34 @@ def symbol_text(label: Label) -> str:
 
 
 def distinct(labels: Sequence[Label], made_up: Sequence[bool] | None = None) -> list[Label]:
-    """Make labels distinct: a made-up name that is taken already gets a number behind it.
+    """Make labels distinct: a made-up name that reads like another gets a number behind it.
 
-    Names that are not ``made_up`` belong to symbols and are kept; by default all are.
+    Names that are not ``made_up`` belong to symbols and are kept; by default all are made up. No
+    made-up name has the text of any other label of the result.
     """
     flags = [True] * len(labels) if made_up is None else made_up
-    taken = {label for label, new in zip(labels, flags, strict=True) if not new}
+    taken = {symbol_text(label) for label, new in zip(labels, flags, strict=True) if not new}
+    numbers: Counter[str] = Counter()
     result: list[Label] = []
     for label, new in zip(labels, flags, strict=True):
-        name, number = label, 1
-        while new and name in taken:
-            number += 1
-            name = f"{symbol_text(label)} ({number})"
-        taken.add(name)
+        if not new:
+            result.append(label)
+            continue
+        text = symbol_text(label)
+        name: Label = label
+        while symbol_text(name) in taken:
+            numbers[text] += 1
+            name = f"{text} ({numbers[text] + 1})"
+        taken.add(symbol_text(name))
         result.append(name)
     return result
+
+
+def distinct_texts(labels: Sequence[Label]) -> list[str]:
+    """Write distinct labels as distinct texts: text keeps itself, all else gives way.
+
+    For instance None beside the text "missing" becomes "missing (2)", and so does the one of two
+    tuples of columns that reads like the other.
+    """
+    texts = [symbol_text(label) for label in labels]
+    return [str(name) for name in distinct(texts, [not isinstance(x, str) for x in labels])]

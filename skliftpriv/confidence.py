@@ -16,6 +16,7 @@ from scipy.sparse import csc_array
 from scipy.special import betainccinv, betaincinv
 
 from ._arrays import FloatArray, Label, as_labels, as_nonnegative, exact_integers, read_only
+from ._limits import MOST_EXACT_CELLS, MOST_INTERVALS, refuse_beyond
 from .channel import Channel
 from .distribution import JointDistribution
 from .exceptions import InvalidDistributionError, InvalidParameterError
@@ -137,6 +138,12 @@ class ConfidenceSet:
             raise InvalidParameterError(
                 f"confidence must lie between 0 and 1, such as 0.95, not {confidence!r}."
             )
+        n_s, n_x = table.shape
+        instead = "pool rare values before fit, or use confidence=None"
+        what = f"the table has {n_s * n_x:,} cells with a confidence interval each"
+        refuse_beyond(MOST_INTERVALS, n_s * n_x, what, instead)
+        what = f"{n_s:,} sensitive values have {n_s * n_s * n_x:,} worst lifts"
+        refuse_beyond(MOST_EXACT_CELLS, n_s * n_s * n_x, what, instead)
         s_labels = as_labels(sensitive_labels, table.shape[0], "sensitive_labels")
         x_labels = as_labels(useful_labels, table.shape[1], "useful_labels")
         s_seen, x_seen = np.asarray(table.any(axis=1)), np.asarray(table.any(axis=0))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable
 from functools import cached_property
 from itertools import compress
@@ -114,17 +115,29 @@ class JointDistribution(MatrixNoun):
         JointDistribution
         """
         masses = as_nonnegative(counts, "The table of counts", ndim=2)
-        if not (isinstance(smoothing, Real) and 0 <= smoothing < np.inf):
-            raise InvalidParameterError(f"smoothing must be a number >= 0, not {smoothing!r}.")
+        if not (isinstance(smoothing, Real) and 0 <= smoothing <= sys.float_info.max):
+            raise InvalidParameterError(
+                f"smoothing must be a finite number >= 0, not {smoothing!r}."
+            )
+        smoothing = float(smoothing)
         if not masses.any():
             raise InvalidDistributionError("The table of counts holds no rows: all cells are 0.")
+        with np.errstate(over="ignore"):
+            total = float(masses.sum())
+            smoothed = total + smoothing * masses.size
+        if not np.isfinite(smoothed):
+            what = f"smoothing={smoothing!r}" if np.isfinite(total) else "The table of counts"
+            raise InvalidDistributionError(
+                f"{what} is too large: the cells add up to more than a double holds. Divide "
+                "weights and smoothing by a common factor."
+            )
         seen = np.logical_and.outer((masses > 0).any(axis=1), (masses > 0).any(axis=0))
         joint = cls.__new__(cls)
         joint._fill(
             np.where(seen, masses + smoothing, 0.0),
             sensitive_labels,
             useful_labels,
-            float(masses.sum()),
+            total,
         )
         return joint
 
@@ -140,11 +153,21 @@ class JointDistribution(MatrixNoun):
         s_seen = np.asarray((masses > 0).any(axis=1))
         x_seen = np.asarray((masses > 0).any(axis=0))
         kept = masses[np.ix_(s_seen, x_seen)]
+        matrix = kept / kept.sum()
+        kept_s, kept_x = tuple(compress(s_labels, s_seen)), tuple(compress(x_labels, x_seen))
+        for axis, labels in ((1, kept_s), (0, kept_x)):
+            vanished = np.flatnonzero(matrix.sum(axis=axis) == 0)
+            if vanished.size:
+                raise InvalidDistributionError(
+                    f"The symbol {labels[vanished[0]]!r} has so little of all mass that a double "
+                    "cannot hold its probability. Leave out its rows, or use weights closer to "
+                    "each other."
+                )
         fields = {
             "masses": read_only(kept),
-            "matrix": read_only(kept / kept.sum()),
-            "sensitive_labels": tuple(compress(s_labels, s_seen)),
-            "useful_labels": tuple(compress(x_labels, x_seen)),
+            "matrix": read_only(matrix),
+            "sensitive_labels": kept_s,
+            "useful_labels": kept_x,
             "dropped_sensitive": tuple(compress(s_labels, ~s_seen)),
             "dropped_useful": tuple(compress(x_labels, ~x_seen)),
             "n_rows": n_rows,

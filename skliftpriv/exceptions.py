@@ -9,6 +9,7 @@ __all__ = [
     "InvalidParameterError",
     "SampleSizeWarning",
     "SeededReleaseWarning",
+    "SizeLimitError",
     "SkliftprivError",
     "UnknownCategoryError",
     "UnprotectedColumnsWarning",
@@ -26,6 +27,10 @@ class InvalidDistributionError(SkliftprivError, ValueError):
 
 class InvalidParameterError(SkliftprivError, ValueError):
     """A parameter has a value outside its domain."""
+
+
+class SizeLimitError(InvalidParameterError):
+    """A call would take more memory or time than it may; nothing was allocated for it."""
 
 
 class UnsupportedNotionError(InvalidParameterError):

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy.optimize import nnls
 
 from ._arrays import FloatArray, Label, as_nonnegative
+from ._limits import MOST_INVERTED, POOL, refuse_beyond
 from .channel import Channel
 from .exceptions import InvalidParameterError
 
@@ -77,6 +78,12 @@ def estimate_frequencies(
             f"There are {observed.size} counts and {start.size} prior probabilities for a channel "
             f"with {len(channel.outputs)} outputs and {len(channel.inputs)} inputs."
         )
+    refuse_beyond(
+        MOST_INVERTED,
+        start.size,
+        f"frequencies of {start.size:,} values are estimated by inverting the channel",
+        f"{POOL}",
+    )
     n_rows = observed.sum()
     if n_rows == 0:
         raise InvalidParameterError("There are no released rows to estimate frequencies from.")

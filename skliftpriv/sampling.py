@@ -9,6 +9,7 @@ from hashlib import blake2b
 import numpy as np
 from numpy.typing import NDArray
 
+from ._limits import MOST_CHANNEL_CELLS, POOL, refuse_beyond
 from .certificate import TOTAL, TOTAL_BITS, Weights
 
 __all__ = ["RandomState", "Sampler", "derived_stream", "word_source"]
@@ -80,12 +81,19 @@ class Sampler:
         self.n_inputs, self.n_outputs = weights.shape
         counts = np.diff(weights.indptr)
         self._slot_bits = int(counts.max() - 1).bit_length()
+        n_cells = self.n_inputs << self._slot_bits
+        refuse_beyond(
+            2 * MOST_CHANNEL_CELLS,
+            n_cells,
+            f"the table to sample {self.n_inputs:,} inputs from has {n_cells:,} cells",
+            f"use a mechanism with fewer outputs per value, or {POOL}",
+        )
         # The outputs of each row side by side, padded with outputs of weight zero.
         row = np.repeat(np.arange(self.n_inputs), counts)
         place = np.arange(weights.nnz) - np.repeat(weights.indptr[:-1], counts)
         padded = np.zeros((self.n_inputs, 1 << self._slot_bits), dtype=np.int64)
         padded[row, place] = weights.data
-        outputs = np.zeros(padded.shape, dtype=np.intp)
+        outputs = np.zeros(padded.shape, dtype=np.int32)
         outputs[row, place] = weights.indices
         cut, alias = _alias_table(padded, TOTAL >> self._slot_bits)
         #: Tells mechanisms apart where noise comes from a seed.
@@ -117,7 +125,7 @@ class Sampler:
         """
         codes = np.ascontiguousarray(codes, dtype=np.intp)
         if not self.draws:
-            return self._first[codes]
+            return self._first[codes].astype(np.intp)
         words = word_source(random_state, self.fingerprint, codes.data)
         result = np.empty(codes.size, dtype=np.intp)
         for start in range(0, codes.size, _CHUNK):

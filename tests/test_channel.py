@@ -1,5 +1,6 @@
 import copy
 import pickle
+import re
 
 import numpy as np
 import pytest
@@ -7,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skliftpriv import Channel
-from skliftpriv.exceptions import InvalidDistributionError
+from skliftpriv.channel import distinct, distinct_texts, set_label, set_labels, symbol_text
+from skliftpriv.exceptions import InvalidDistributionError, InvalidParameterError
 
 from .strategies import channels, joints
 
@@ -151,3 +153,88 @@ def test_conversion_to_an_array_gives_a_writable_copy():
 
 def test_repr_tells_sizes():
     assert repr(Channel(np.full((3, 2), 0.5))) == "Channel(3 inputs -> 2 outputs)"
+
+
+def test_merged_names_are_bounded_and_the_same_in_every_order():
+    group = [f"value {i}" for i in range(3000)]
+    name = Channel.merging([group]).outputs[0]
+    assert len(name) <= 200
+    assert name.startswith("{value 0, value 1, ")
+    assert re.search(r", \.\.\. \+2,9\d\d #[0-9a-f]{8}}$", name)
+    shuffled = np.random.default_rng(0).permutation(group).tolist()
+    assert Channel.merging([shuffled]).outputs[0] == name
+    assert Channel.merging([[*group[:-1], "other"]]).outputs[0] != name
+
+
+def test_merged_names_of_long_members_are_bounded():
+    long = ["a" * 5000 + "1", "a" * 5000 + "2", "a" * 5000 + "3"]
+    first, second = set_label(long[:2]), set_label(long[1:])
+    assert max(len(first), len(second)) <= 200
+    assert first != second
+
+
+def test_short_merged_names_list_their_members_in_their_order():
+    assert Channel.merging([["c", "a", "b"], [None, ("x", 1)]]).outputs == (
+        "{c, a, b}",
+        "{missing, x & 1}",
+    )
+    fits = ["m" * 96, "n" * 96]
+    assert set_label(fits) == "{" + ", ".join(fits) + "}"
+
+
+@given(st.lists(st.lists(st.one_of(st.text(max_size=90), st.integers(), st.none()), max_size=9)))
+def test_names_of_groups_are_bounded_and_read_differently(groups):
+    seen = set()
+    partition = []
+    for group in groups:
+        fresh = [label for label in dict.fromkeys(group) if label not in seen]
+        seen.update(fresh)
+        if fresh:
+            partition.append(fresh)
+    if not partition:
+        return
+    outputs = Channel.merging(partition).outputs
+    made_up = [len(group) > 1 for group in partition]
+    texts = [symbol_text(output) for output in outputs]
+    for text, new in zip(texts, made_up, strict=True):
+        assert not new or (len(text) < 220 and texts.count(text) == 1)
+
+
+def test_members_of_a_group_are_listed_however_long_its_name_is_cut():
+    group = [f"value {i}" for i in range(3000)]
+    channel = Channel.merging([["kept"], group])
+    assert channel.members("kept") == ("kept",)
+    assert channel.members(channel.outputs[1]) == tuple(group)
+    with pytest.raises(InvalidParameterError, match="'other' is not an output"):
+        channel.members("other")
+
+
+def test_members_come_by_probability_and_without_traces():
+    channel = Channel([[0.2, 0.8], [0.7, 0.3], [1e-13, 1 - 1e-13]], ["a", "b", "c"], ["u", "v"])
+    assert channel.members("u") == ("b", "a")
+    assert channel.members("u", p_x=[0.9, 0.05, 0.05]) == ("a", "b")
+
+
+def test_texts_of_labels_are_distinct_and_text_keeps_itself():
+    labels = [None, "missing", ("a", None), ("a", "missing"), ("a & b", "c"), ("a", "b & c")]
+    labels += [1, "1", "missing (2)"]
+    texts = distinct_texts(labels)
+    assert len(set(texts)) == len(labels)
+    assert [texts[1], texts[7], texts[8]] == ["missing", "1", "missing (2)"]
+    assert texts[0] == "missing (3)"
+
+
+def test_a_made_up_name_never_reads_like_a_symbol():
+    channel = Channel.merging([["a", "b"], ["{a, b}"], [None], ["c", "d"], ["{c, d}"]])
+    assert channel.outputs == ("{a, b} (2)", "{a, b}", None, "{c, d} (2)", "{c, d}")
+    assert distinct(["missing", None], [True, False]) == ["missing (2)", None]
+
+
+def test_sets_have_one_name_each_whatever_the_symbols():
+    bits = (np.arange(16)[:, None] >> np.arange(4) & 1).astype(bool)
+    for symbols in (["a", "b", "a, b", ""], [None, "missing", 1, "1"], ["a", "b", "c", "d"]):
+        names = set_labels(symbols, bits)
+        assert len(set(names)) == 16
+        # One set at a time has the same name: released batches agree.
+        assert [set_labels(symbols, row[None])[0] for row in bits] == names
+    assert names[3] == "{a, b}"

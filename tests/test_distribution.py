@@ -203,3 +203,17 @@ def test_released_is_the_joint_of_s_and_y():
 def test_repr_tells_sizes_and_rows():
     assert repr(make()) == "JointDistribution(2 sensitive x 3 useful symbols, 12 rows)"
     assert repr(JointDistribution([[1.0]])) == "JointDistribution(1 sensitive x 1 useful symbols)"
+
+
+def test_counts_and_smoothing_that_overflow_are_refused():
+    with pytest.raises(InvalidDistributionError, match="The table of counts is too large"):
+        JointDistribution.from_counts(np.full((5, 5), 1e307))
+    with pytest.raises(InvalidDistributionError, match="smoothing=1e\\+308 is too large"):
+        JointDistribution.from_counts(np.ones((5, 5)), smoothing=1e308)
+    with pytest.raises(InvalidParameterError, match="smoothing must be a finite number"):
+        JointDistribution.from_counts(np.ones((5, 5)), smoothing=10**400)
+
+
+def test_a_symbol_whose_probability_vanishes_in_doubles_is_named():
+    with pytest.raises(InvalidDistributionError, match="'rare' has so little of all mass"):
+        JointDistribution.from_counts([[1e160, 1e160], [1e-180, 1e-180]], ["often", "rare"])

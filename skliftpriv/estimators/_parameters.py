@@ -6,14 +6,15 @@ The only file that uses private parts of scikit-learn.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from math import inf
+from math import inf, isfinite
 from numbers import Real
 from typing import Any
 
 import numpy as np
 from narwhals.dependencies import is_pyarrow_table
 from sklearn.base import BaseEstimator, _fit_context
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import Interval as _Interval
+from sklearn.utils._param_validation import StrOptions
 from sklearn.utils._set_output import _get_output_config
 
 from ..exceptions import InvalidParameterError, UnsupportedNotionError
@@ -38,6 +39,18 @@ __all__ = [
 NOTIONS = ("lip", "alip", "ldp", "l1", "chi2", "alpha")
 #: Those that are linear inequalities on one output.
 POLYHEDRAL = ("lip", "alip", "ldp")
+
+
+class Interval(_Interval):
+    """An interval of numbers; fractions, and integers beyond every float, lie outside."""
+
+    def is_satisfied_by(self, val: Any) -> bool:
+        """Tell whether a value lies in the interval."""
+        try:
+            return bool(super().is_satisfied_by(val)) and isfinite(float(val))
+        except (TypeError, OverflowError):
+            return False
+
 
 POSITIVE = Interval(Real, 0, None, closed="neither")
 NONNEGATIVE = Interval(Real, 0, None, closed="left")

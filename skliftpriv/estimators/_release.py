@@ -12,6 +12,7 @@ from scipy.sparse import csr_array, diags_array
 from scipy.sparse.csgraph import min_weight_full_bipartite_matching
 
 from .._arrays import FloatArray, Label
+from .._limits import MOST_DENSE_CELLS, POOL, refuse_beyond
 from ..certificate import Weights, quantize
 from ..channel import Channel, as_parts, distinct, group_label, symbol_text
 from ..exceptions import InvalidParameterError
@@ -101,6 +102,13 @@ class Releaser:
         elif output == "code":
             released = [codes]
         else:
+            n_cells = codes.size * len(self._channel.inputs)
+            refuse_beyond(
+                MOST_DENSE_CELLS,
+                n_cells,
+                f"a posterior has a number per row and value, {n_cells:,} in all",
+                f"release labels or codes, fewer rows at a time, or {POOL}",
+            )
             released = list(self._channel.posterior(self._p_x)[codes].T)
         released.extend(self._layout.column(table, i) for i in rest)
         return dict(zip(self.names(self._layout, output, rest), released, strict=True))

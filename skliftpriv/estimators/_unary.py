@@ -7,8 +7,15 @@ from typing import Any
 
 import numpy as np
 
+from .._limits import (
+    MOST_DENSE_CELLS,
+    MOST_NAMED_BITS,
+    MOST_RELEASED_BITS,
+    POOL,
+    refuse_beyond,
+)
 from ..certificate import TOTAL, quantize
-from ..channel import Channel, distinct, set_label, symbol_text
+from ..channel import Channel, distinct, set_labels, symbol_text
 from ..exceptions import InvalidParameterError
 from ..frames import LabelColumn, Table
 from ..frequencies import FrequencyEstimate, estimate_unary_frequencies
@@ -49,6 +56,7 @@ class UnaryReleaser:
 
     def sample(self, codes: np.ndarray, random_state: RandomState) -> np.ndarray:
         """Draw the bits of every input code, shape (n_rows, n_symbols)."""
+        self._refuse_many_bits(MOST_RELEASED_BITS, codes.size, "bits")
         # Parts with the same codes must not get the same noise: one stream serves all of them.
         source = derived_stream(random_state, self._bit.fingerprint, codes.data)
         unseen = codes < 0
@@ -77,20 +85,28 @@ class UnaryReleaser:
     ) -> dict[str, Any]:
         """Write bits as named columns, followed by the rest of the table."""
         if output == "label":
+            self._refuse_many_bits(MOST_NAMED_BITS, len(bits), "bits to name sets of")
             released: list[Any] = [self._sets(bits)]
         elif output == "bits":
             released = list(bits.T)
         else:
+            self._refuse_many_bits(MOST_DENSE_CELLS, len(bits), "posterior probabilities")
             released = list(self._posterior(bits).T)
         released.extend(self._layout.column(table, i) for i in rest)
         return dict(zip(self.names(self._layout, output, rest), released, strict=True))
 
+    def _refuse_many_bits(self, limit: int, n_rows: int, what: str) -> None:
+        cells = n_rows * len(self._symbols)
+        refuse_beyond(
+            limit,
+            cells,
+            f"{n_rows:,} rows of {len(self._symbols):,} values each are {cells:,} {what}",
+            f"transform fewer rows at a time, or {POOL}",
+        )
+
     def _sets(self, bits: np.ndarray) -> LabelColumn:
         rows, codes = np.unique(bits.astype(bool), axis=0, return_inverse=True)
-        labels = [
-            set_label(s for s, on in zip(self._symbols, row, strict=True) if on) for row in rows
-        ]
-        return LabelColumn(labels, codes.reshape(-1))
+        return LabelColumn(set_labels(self._symbols, rows), codes.reshape(-1))
 
     def _posterior(self, bits: np.ndarray) -> np.ndarray:
         """P(X=x | bits), proportional to P(x) (1 + k bit_x)."""

@@ -11,6 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from .._arrays import Label
+from .._limits import MOST_TABLE_CELLS, refuse_beyond
 from ..distribution import JointDistribution
 from ..exceptions import InvalidParameterError
 
@@ -49,6 +50,8 @@ def _factorize(column: Any) -> tuple[Codes, list[Label]]:
             f"{_title(column)} holds values that are not categories ({reason}); convert them to "
             "text or numbers."
         ) from error
+    if isinstance(values, pd.Index) and isinstance(values.dtype, pd.StringDtype):
+        values = values.to_numpy(dtype=object)  # text in Arrow's form is slow to iterate over
     symbols = [_plain(value) for value in values]
     broken = next((symbol for symbol in symbols if not _is_text(symbol)), None)
     if broken is not None:
@@ -134,6 +137,16 @@ def _sort_key(symbol: Label) -> tuple[Any, ...]:
     return (2, type(symbol).__name__, str(symbol))
 
 
+def _refuse_large_table(n_sensitive: int, n_useful: int) -> None:
+    refuse_beyond(
+        MOST_TABLE_CELLS,
+        n_sensitive * n_useful,
+        f"the table of {n_sensitive:,} sensitive and {n_useful:,} useful values has "
+        f"{n_sensitive * n_useful:,} cells",
+        "pool rare values of both columns before fit, such as dates to years or codes to regions",
+    )
+
+
 class ContingencyTable:
     """Counts of (s, x) pairs that can be added up over batches."""
 
@@ -160,6 +173,7 @@ class ContingencyTable:
         s_codes, s_symbols = encode_rows(sensitive)
         x_codes, x_symbols = encode_rows(useful)
         shape = (len(s_symbols), len(x_symbols))
+        _refuse_large_table(*shape)
         cells = np.bincount(
             s_codes * shape[1] + x_codes, weights=weight, minlength=shape[0] * shape[1]
         )
@@ -171,6 +185,7 @@ class ContingencyTable:
     def __add__(self, other: ContingencyTable) -> ContingencyTable:
         sensitive = sort_symbols({*self.sensitive, *other.sensitive})
         useful = sort_symbols({*self.useful, *other.useful})
+        _refuse_large_table(len(sensitive), len(useful))
         first = self._reordered(sensitive, useful)
         second = other._reordered(sensitive, useful)
         return ContingencyTable(

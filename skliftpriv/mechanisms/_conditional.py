@@ -6,8 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import block_diag
+from scipy.sparse import csr_array, diags_array, eye_array, vstack
 
 from .._arrays import FloatArray
+from .._limits import MERGE, MOST_TABLE_CELLS, refuse_beyond
 from ..certificate import release
 from ..channel import Channel
 from ..confidence import ConfidenceSet
@@ -15,7 +17,14 @@ from ..distribution import JointDistribution
 from ..notions import Notion
 from ..report import privacy_report
 from ._merging import MergedColumns
-from ._protocols import MixedLift, ProtocolResult, largest_alpha, require_lift_notion, status_of
+from ._protocols import (
+    MixedLift,
+    ProtocolResult,
+    largest_alpha,
+    refuse_noise,
+    require_lift_notion,
+    status_of,
+)
 
 __all__ = ["ConditionalResult", "conditional_reporting"]
 
@@ -79,6 +88,13 @@ def conditional_reporting(
     (True, 0.259)
     """
     require_lift_notion(notion, "Conditional Reporting")
+    n_s, n_x = joint.shape
+    refuse_beyond(
+        MOST_TABLE_CELLS,
+        n_s * n_s * n_x,
+        f"the table of S against pairs (S, X) has {n_s * n_s * n_x:,} cells",
+        f"pool rare sensitive values, or {MERGE}",
+    )
     given_s = joint.matrix / joint.p_s[:, None]
     # Eq. 33: P(y|s) is e^alpha P(x=y|s) + sum_{s' != s} P(y|s'), up to scale. The P(y|s') are
     # those of the estimate, whatever the true distribution is.
@@ -138,18 +154,21 @@ def _conditional_channel(
 ) -> Channel:
     """Rows are pairs (s, x), x running fastest, also those that never occurred together."""
     n_s, n_x = joint.shape
+    pairs = [(s, x) for s in joint.sensitive_labels for x in joint.useful_labels]
     masked = np.exp(-alpha)
     drawn = masked * others + noise
+    if not drawn.any():
+        return Channel(vstack([eye_array(n_x)] * n_s), pairs, joint.useful_labels)
+    refuse_noise(n_s * n_x**2, f"{n_s * n_x:,} pairs of values of S and X")
     matrix = (np.eye(n_x)[None, :, :] + drawn[:, None, :]) / (1 + drawn.sum(axis=1))[:, None, None]
-    pairs = [(s, x) for s in joint.sensitive_labels for x in joint.useful_labels]
     return Channel(matrix.reshape(n_s * n_x, n_x), pairs, joint.useful_labels)
 
 
 def _marginal(joint: JointDistribution, conditional: Channel) -> Channel:
     n_s, n_x = joint.shape
-    given_x = joint.matrix / joint.p_x
-    rows = conditional.matrix.reshape(n_s, n_x, -1)
-    matrix = np.einsum("sx,sxy->xy", given_x, rows)
-    return Channel(
-        matrix / matrix.sum(axis=1, keepdims=True), joint.useful_labels, conditional.outputs
-    )
+    # P(s|x) in row x and column (s, x).
+    given_x = (joint.matrix / joint.p_x).ravel()
+    place = (np.tile(np.arange(n_x), n_s), np.arange(n_s * n_x))
+    matrix = csr_array((given_x, place), shape=(n_x, n_s * n_x)) @ conditional.sparse
+    matrix = diags_array(1 / matrix.sum(axis=1)) @ matrix
+    return Channel(matrix, joint.useful_labels, conditional.outputs)

@@ -22,6 +22,9 @@ from ._result import PartitionResult, check_set
 Mask = NDArray[np.bool_]
 Indices = NDArray[np.intp]
 
+# Cells of columns that a greedy search looks at before it decides the rest at once: a second.
+_MOST_SEARCHED = 100_000_000
+
 
 class MergedColumns:
     """Judges merged symbols by one notion: for one joint distribution, or for a set of them.
@@ -90,12 +93,18 @@ class MergedColumns:
 
         As long as no single symbol suffices, the one that lowers the risk most is added. Of
         those that suffice the rarest costs the least information. All symbols together have
-        lift 1, so this always ends, unless only some are ``candidates``.
+        lift 1, so this always ends, unless only some are ``candidates``. Where the search gets
+        long, the order in which the others are added is decided at once.
         """
         members = members.copy()
         column = self.merged(members)
         outside = np.flatnonzero(~members if candidates is None else candidates & ~members)
+        searched = 0
         while outside.size and not self.meets(column):
+            searched += outside.size * column.size
+            if searched > _MOST_SEARCHED:
+                members[self._enough(column, outside)] = True
+                break
             unions = self.columns[:, outside] + column[:, None]
             enough = np.flatnonzero(self.notion.meets(self._lift(unions), self.p_s))
             if enough.size:
@@ -106,6 +115,13 @@ class MergedColumns:
             members[outside[pick]] = True
             outside = np.delete(outside, pick)
         return members
+
+    def _enough(self, column: FloatArray, outside: Indices) -> Indices:
+        """Symbols to add to a merged column in the order of their risk until it is met, or all."""
+        order = outside[np.argsort(self.risk(self.columns[:, outside] + column[:, None]))]
+        unions = column[:, None] + self.columns[:, order].cumsum(axis=1)
+        met = np.flatnonzero(self.notion.meets(self._lift(unions), self.p_s))
+        return order[: met[0] + 1] if met.size else order
 
 
 def labels_of(joint: JointDistribution, members: Indices | Mask) -> tuple[Label, ...]:

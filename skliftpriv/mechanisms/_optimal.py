@@ -4,16 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array, diags_array
 
 from .._arrays import FloatArray, Label
-from ..channel import Channel, distinct, symbol_text
+from .._limits import (
+    MERGE,
+    MOST_INEQUALITIES,
+    MOST_INEQUALITY_CELLS,
+    MOST_POSTERIOR_CELLS,
+    POOL,
+    refuse_beyond,
+)
+from ..channel import Channel, distinct, short_text
 from ..confidence import ConfidenceSet
 from ..distribution import JointDistribution
-from ..notions import Notion
+from ..notions import LDP, Notion
 from ..solvers import PosteriorProblem, solve
 from ._result import MechanismResult, check_set
 
@@ -117,6 +127,7 @@ def optimal_random_response(
     (0.849513, True)
     """
     check_set(over, joint)
+    refuse_many_posteriors(joint.shape[1])
     problem = posterior_problem(joint, notion, over)
     solution = solve(problem, method=method, gap=gap, time_limit=time_limit, verbose=verbose)
     channel = posterior_channel(joint, solution.weights, solution.posteriors)
@@ -148,6 +159,9 @@ def posterior_problem(
     members = np.arange(joint.shape[1]) if group is None else group
     p_x = joint.p_x[members]
     if over is None:
+        n_s = joint.shape[0]
+        n_rows = n_s * (n_s - 1) if isinstance(notion, LDP) else 2 * n_s
+        refuse_many_rows(n_rows, joint.shape[1])
         return PosteriorProblem(p_x / p_x.sum(), notion.rows(joint.lift)[:, members])
 
     def separate(v: FloatArray) -> FloatArray:
@@ -158,20 +172,60 @@ def posterior_problem(
     return PosteriorProblem(p_x / p_x.sum(), np.zeros((0, p_x.size)), separate)
 
 
+def refuse_many_posteriors(n_symbols: int, instead: str = f"{MERGE}, or {POOL}") -> None:
+    """Refuse a problem whose solution, a posterior for each symbol, is too large."""
+    refuse_beyond(
+        MOST_POSTERIOR_CELLS,
+        n_symbols**2,
+        f"the optimal mechanism for {n_symbols:,} values of X is sought among posteriors with "
+        f"{n_symbols**2:,} entries",
+        instead,
+    )
+
+
+def refuse_many_rows(
+    n_rows: int, n_symbols: int, instead: str = f"pool rare sensitive values, or {MERGE}"
+) -> None:
+    """Refuse a problem with more inequalities than fit into memory."""
+    what = f"the budget takes {n_rows:,} inequalities on the posterior of an output"
+    refuse_beyond(MOST_INEQUALITIES, n_rows, what, instead)
+    cells = n_rows * n_symbols
+    refuse_beyond(MOST_INEQUALITY_CELLS, cells, f"{what}, with {cells:,} numbers", instead)
+
+
 def posterior_channel(
-    joint: JointDistribution, weights: FloatArray, posteriors: FloatArray
+    joint: JointDistribution, weights: FloatArray, posteriors: FloatArray | csr_array
 ) -> Channel:
     """Return the channel whose outputs have these weights and posteriors, named after them.
 
     Outputs are ordered by their most probable symbol, so that the same data give the same order.
     """
-    main = posteriors.argmax(axis=1)
-    order = np.lexsort((-posteriors.max(axis=1), main))
+    posteriors = csr_array(posteriors)
+    main, largest = posteriors.argmax(axis=1), posteriors.max(axis=1).toarray()
+    order = np.lexsort((-largest, main))
     weights, posteriors = weights[order], posteriors[order]
-    matrix = (weights[:, None] * posteriors).T / joint.p_x[:, None]
-    matrix /= matrix.sum(axis=1, keepdims=True)
-    labels = distinct([posterior_label(joint.useful_labels, v) for v in posteriors])
-    return Channel(matrix, joint.useful_labels, labels)
+    matrix = csr_array((diags_array(weights) @ posteriors).T)
+    matrix = csr_array(diags_array(1 / matrix.sum(axis=1)) @ matrix)
+    return Channel(matrix, joint.useful_labels, posterior_labels(joint.useful_labels, posteriors))
+
+
+def posterior_labels(symbols: Sequence[Label], posteriors: FloatArray | csr_array) -> list[Label]:
+    """Name outputs after the symbols they may stand for; no two names read alike.
+
+    An output that stands for one symbol has its name, but for a second one of the same symbol.
+    """
+    rows = csr_array(posteriors)
+    names: list[Label] = []
+    made_up: list[bool] = []
+    plain: set[Label] = set()
+    for start, stop in pairwise(rows.indptr):
+        members, shares = rows.indices[start:stop], rows.data[start:stop]
+        names.append(posterior_label([symbols[i] for i in members], shares))
+        one = (shares > _NAMED).sum() == 1 and names[-1] not in plain
+        made_up.append(not one)
+        if one:
+            plain.add(names[-1])
+    return distinct(names, made_up)
 
 
 def posterior_label(symbols: Sequence[Label], posterior: FloatArray, most: int = 3) -> Label:
@@ -183,7 +237,7 @@ def posterior_label(symbols: Sequence[Label], posterior: FloatArray, most: int =
     members = order[posterior[order] > _NAMED]
     if members.size == 1:
         return symbols[members[0]]
-    shown = [f"{symbol_text(symbols[i])} {_percent(posterior[i])}" for i in members[:most]]
+    shown = [f"{short_text(symbols[i])} {_percent(posterior[i])}" for i in members[:most]]
     more = [f"{members.size - most} more"] if members.size > most else []
     return "{" + ", ".join(shown + more) + "}"
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Sequence
 from functools import reduce
 from itertools import product
@@ -11,19 +13,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._arrays import FloatArray, Label
-from ..channel import Channel, as_parts, distinct
+from .._limits import MOST_CHANNEL_CELLS, refuse_beyond
+from ..channel import Channel, as_parts
 from ..distribution import JointDistribution
 from ..exceptions import InvalidParameterError
 from ..measures import entropy, srlip_level
 from ..measures._side_channel import side_groups
 from ..notions import SRLIP
 from ..solvers import PosteriorProblem, solve
-from ._optimal import posterior_label
+from ._optimal import posterior_labels, refuse_many_rows
 
 __all__ = ["best_product", "product_channel"]
 
-#: Cells of the product channel beyond which it is refused: 400 MB.
-_MOST_CELLS = 50_000_000
+#: What to do with more combinations of attributes than can be certified.
+_INSTEAD = "use fewer columns, or pool rare values of each before fit"
 _ROUNDING = 1e-9
 #: The search builds hundreds of protocols: each is solved until it is this good, or so long.
 _GAP, _SECONDS = 1e-4, 0.15
@@ -33,13 +36,17 @@ _FACTORS = (0.5, 2.0)
 
 
 def best_product(
-    joint: JointDistribution, notion: SRLIP, attributes: NDArray[np.intp]
+    joint: JointDistribution,
+    notion: SRLIP,
+    attributes: NDArray[np.intp],
+    time_limit: float | None = None,
 ) -> tuple[Channel, tuple[float, ...]]:
     """Find per-attribute protocols whose product meets a budget and keeps the most it can.
 
     The budgets start equal and are scaled to the largest common factor with which the product
     meets the notion; then one after the other is made larger or smaller relative to the rest,
-    as long as that keeps more of X.
+    as long as that keeps more of X. After ``time_limit`` seconds the best product so far is
+    taken.
 
     Returns
     -------
@@ -48,10 +55,12 @@ def best_product(
     budgets : tuple of float
         LIP budget of each attribute.
     """
-    search = _ProductSearch(joint, notion, attributes)
+    search = _ProductSearch(joint, notion, attributes, time_limit)
     shares = np.ones(attributes.shape[1])
     best = search.scaled(shares)
     for j, factor in product(range(shares.size), _FACTORS):
+        if search.out_of_time:
+            break
         trial = shares.copy()
         trial[j] *= factor
         found = search.scaled(trial)
@@ -73,19 +82,23 @@ class _ProductSearch:
     """Builds and judges products for vectors of budgets."""
 
     def __init__(
-        self, joint: JointDistribution, notion: SRLIP, attributes: NDArray[np.intp]
+        self,
+        joint: JointDistribution,
+        notion: SRLIP,
+        attributes: NDArray[np.intp],
+        time_limit: float | None,
     ) -> None:
+        _refuse_large_product(attributes)
+        self._end = math.inf if time_limit is None else time.monotonic() + time_limit
         self._joint = joint
         self._epsilon = notion.epsilon
         self._attributes = attributes
         self._single = [_SingleAttribute(joint, attributes, j) for j in range(attributes.shape[1])]
-        cells = joint.shape[0] * joint.shape[1] * int(np.prod([s.size for s in self._single]))
-        if cells > _MOST_CELLS:
-            raise InvalidParameterError(
-                f"The attributes have {joint.shape[1]:,} combinations that occur, and their "
-                f"product has up to {cells // joint.shape[0]:,} cells, which is too much to "
-                "certify. Use fewer columns, or merge rare values first."
-            )
+
+    @property
+    def out_of_time(self) -> bool:
+        """Whether the time limit is over."""
+        return time.monotonic() >= self._end
 
     def scaled(self, shares: FloatArray) -> _Product:
         """Scale budgets with these proportions as far as the product meets the notion."""
@@ -93,7 +106,11 @@ class _ProductSearch:
         # No attribute alone may exceed the whole budget; with none at all nothing leaks.
         scales = self._epsilon * np.linspace(0, 1, _GRID + 1)
         shares = shares / shares.max()
-        found = [self._at(scale * shares) for scale in scales[1:]]
+        found = []
+        for scale in scales[1:]:  # the small ones, which are private, first
+            if self.out_of_time:
+                break
+            found.append(self._at(scale * shares))
         private = [k for k, candidate in enumerate(found) if self._met(candidate)]
         if not private:
             low, best = 0.0, self._at(1e-6 * scales[1] * shares)
@@ -102,6 +119,8 @@ class _ProductSearch:
             low, best = scales[k + 1], found[k]
         high = min(low + scales[1], self._epsilon)
         for _ in range(_BISECTIONS):
+            if self.out_of_time:
+                break
             middle = (low + high) / 2
             candidate = self._at(middle * shares)
             if self._met(candidate) and candidate.information >= best.information:
@@ -123,6 +142,14 @@ class _ProductSearch:
             entropy(joint.sum(axis=0)) + entropy(self._joint.p_x) - entropy(joint.ravel())
         )
         return _Product(budgets, channel, level, information)
+
+
+def _refuse_large_product(attributes: NDArray[np.intp]) -> None:
+    """Refuse a product that is too large to certify."""
+    n_symbols = attributes.shape[0]
+    cells = n_symbols * math.prod(int(size) for size in attributes.max(axis=0) + 1)
+    what = f"the attributes have {n_symbols:,} combinations that occur, and their product has"
+    refuse_beyond(MOST_CHANNEL_CELLS, cells, f"{what} up to {cells:,} cells", _INSTEAD)
 
 
 class _SingleAttribute:
@@ -149,8 +176,10 @@ class _SingleAttribute:
         everything = np.unique(others, axis=0, return_inverse=True)[1].reshape(-1)
         full = np.zeros((everything.max() + 1, everything.size))
         full[everything, np.arange(everything.size)] = 1.0
-        indicators = [groups.indicator.toarray() for groups in side_groups(others)]
-        members = np.vstack([*indicators, full])
+        known = list(side_groups(others))
+        n_groups = sum(len(groups.values) for groups in known) + len(full)
+        refuse_many_rows(2 * joint.shape[0] * n_groups, self.size, _INSTEAD)
+        members = np.vstack([*(groups.indicator.toarray() for groups in known), full])
         given, given_s = [], []
         of_group = (members * joint.p_x) @ own
         for row in joint.matrix:
@@ -165,7 +194,7 @@ class _SingleAttribute:
         high, low = np.exp(budget), np.exp(-budget)
         rows = np.vstack([self._given_s - high * self._given, low * self._given - self._given_s])
         solution = solve(PosteriorProblem(self.p, rows / self.p), gap=_GAP, time_limit=_SECONDS)
-        names = distinct([posterior_label(self.labels, v) for v in solution.posteriors])
+        names = posterior_labels(self.labels, solution.posteriors)
         matrix = solution.channel_matrix
         return Channel(matrix / matrix.sum(axis=1, keepdims=True), self.labels, names)
 

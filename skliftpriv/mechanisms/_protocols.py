@@ -6,13 +6,14 @@ and it moves away from 1 as alpha grows. The largest alpha within the budget is 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.optimize import brentq
 
-from .._arrays import FloatArray
+from .._arrays import FloatArray, Label
+from .._limits import MERGE, MOST_CHANNEL_CELLS, POOL, refuse_beyond
 from ..channel import Channel
 from ..confidence import ConfidenceSet
 from ..distribution import JointDistribution
@@ -28,6 +29,7 @@ __all__ = [
     "ProtocolResult",
     "generalized_randomized_response",
     "largest_alpha",
+    "refuse_noise",
     "require_lift_notion",
 ]
 
@@ -87,11 +89,13 @@ def generalized_randomized_response(
     # Eq. 29: P(y|s) is (e^alpha - 1) P(x=y|s) + 1, up to scale.
     lift = MixedLift(joint, notion, over, weight=np.expm1, otherwise=1.0)
     alpha = largest_alpha(lift, joint.p_s, notion)
-    channel = Channel(
-        _response_matrix(joint.shape[1], alpha), joint.useful_labels, joint.useful_labels
-    )
     return ProtocolResult.of(
-        joint, notion, channel, over=over, alpha=alpha, status=status_of(alpha)
+        joint,
+        notion,
+        _response_channel(joint.useful_labels, alpha),
+        over=over,
+        alpha=alpha,
+        status=status_of(alpha),
     )
 
 
@@ -139,11 +143,24 @@ class MixedLift:
         return self._notion.worst_lift(low, high, self._over.prior)
 
 
-def _response_matrix(size: int, alpha: float) -> FloatArray:
-    noise = np.exp(-alpha)
+def _response_channel(labels: Sequence[Label], alpha: float) -> Channel:
+    size, noise = len(labels), np.exp(-alpha)
+    if noise == 0:
+        return Channel.identity(labels)
+    refuse_noise(size**2, f"{size:,} values of X")
     matrix = np.full((size, size), noise)
     np.fill_diagonal(matrix, 1.0)
-    return matrix / (1 + (size - 1) * noise)
+    return Channel(matrix / (1 + (size - 1) * noise), labels, labels)
+
+
+def refuse_noise(cells: int, what: str) -> None:
+    """Refuse a channel that turns every input into every value with some probability."""
+    refuse_beyond(
+        MOST_CHANNEL_CELLS,
+        cells,
+        f"a channel that may turn any of {what} into any other has {cells:,} cells",
+        f"{MERGE}, whose channels stay small, or {POOL}",
+    )
 
 
 def largest_alpha(lift: Callable[[float], FloatArray], p_s: FloatArray, notion: Notion) -> float:

@@ -7,6 +7,7 @@ from typing import Any, Self
 
 from .._arrays import Label
 from .._format import share
+from .._limits import MOST_EXACT_CELLS, POOL, refuse_beyond
 from ..certificate import CertifiedChannel, release
 from ..channel import Channel
 from ..confidence import ConfidenceSet
@@ -81,6 +82,14 @@ class MechanismResult:
     ) -> Self:
         """Certify a channel, report on it and keep what else the mechanism knows."""
         check_set(over, joint)
+        if over is not None:
+            cells = joint.shape[0] * channel.sparse.nnz
+            refuse_beyond(
+                MOST_EXACT_CELLS,
+                cells,
+                f"the worst case over the confidence set rests on {cells:,} numbers",
+                f"{POOL}, or use confidence=None",
+            )
         certified = release(joint.masses, channel, notion, over=over, enforce=enforce)
         report = privacy_report(
             joint,

@@ -7,9 +7,10 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import coo_array
 
 from .._arrays import FloatArray, exact_integers
-from ..certificate import Weights, release_checked
+from ..certificate import Weights, release_checked, without_common
 from ..channel import Channel, as_parts
 from ..distribution import JointDistribution
 from ..exceptions import InvalidParameterError
@@ -19,15 +20,14 @@ from ..notions import LIP, SRLIP
 from ..notions._side_channel import SIDE_CHANNEL
 from ..report import PrivacyReport, privacy_report
 from ..solvers import PosteriorProblem, solve
-from ._optimal import Method, posterior_channel
+from ._optimal import Method, posterior_channel, refuse_many_posteriors, refuse_many_rows
 from ._product import best_product
 from ._result import MechanismResult
 
 __all__ = ["SideChannelReport", "SideChannelResult", "side_channel_resistant"]
 
-#: Numbers in the inequality rows beyond which the optimal strategy is refused: 400 MB.
-_MOST_ENTRIES = 50_000_000
 _MOST_ATTRIBUTES = 12
+_INSTEAD = "use strategy='product' or fewer columns, or pool rare values of each before fit"
 
 
 @dataclass(frozen=True, repr=False, kw_only=True)
@@ -123,7 +123,8 @@ def side_channel_resistant(
         equal ones, until the product is certified; it releases one symbol per attribute.
     method, gap, time_limit, verbose
         Options of the solver as in :func:`optimal_random_response`, for "optimal". The problem
-        is hard to certify, so the default time limit is ten seconds.
+        is hard to certify, so the default time limit is ten seconds. It bounds the search of
+        "product" for better budgets too.
 
     Returns
     -------
@@ -146,7 +147,7 @@ def side_channel_resistant(
             joint, notion, attributes, method, gap, time_limit, verbose
         )
     elif strategy == "product":
-        channel, budgets = best_product(joint, notion, attributes)
+        channel, budgets = best_product(joint, notion, attributes, time_limit)
         known = {"status": "tuned", "upper_bound": 1.0, "budgets": budgets}
     else:
         raise InvalidParameterError(f'strategy must be "optimal" or "product", not {strategy!r}.')
@@ -191,13 +192,9 @@ def _optimal_channel(
     time_limit: float | None,
     verbose: bool,
 ) -> tuple[Channel, dict[str, Any]]:
+    refuse_many_posteriors(joint.shape[1], _INSTEAD)
     n_rows = 2 * joint.shape[0] * sum(len(groups.values) for groups in side_groups(attributes))
-    if n_rows * joint.shape[1] > _MOST_ENTRIES:
-        raise InvalidParameterError(
-            f"The attributes have {joint.shape[1]:,} combinations and SRLIP takes {n_rows:,} "
-            "inequalities on them, which is too much for strategy='optimal'. Use "
-            "strategy='product', fewer columns, or merge rare values first."
-        )
+    refuse_many_rows(n_rows, joint.shape[1], _INSTEAD)
     problem = PosteriorProblem(joint.p_x, notion.side_rows(joint.matrix, attributes))
     solution = solve(problem, method=method, gap=gap, time_limit=time_limit, verbose=verbose)
     channel = posterior_channel(joint, solution.weights, solution.posteriors)
@@ -256,28 +253,29 @@ class _ExactCheck:
 
     def __call__(self, weights: Weights) -> NDArray[np.bool_]:
         met = np.ones(weights.shape[1], dtype=bool)
-        x, y = weights.nonzero()
-        weight = weights[x, y].astype(object)
+        common, rest = without_common(weights)
         for groups in self._groups:
-            met[self._broken(groups, x, y, weight, weights.shape[1])] = False
+            met[self._broken(groups, rest.tocoo(), common.astype(object))] = False
         return met
 
-    def _broken(
-        self,
-        groups: SideGroups,
-        x: NDArray[np.intp],
-        y: NDArray[np.intp],
-        weight: np.ndarray,
-        n_outputs: int,
-    ) -> NDArray[np.intp]:
-        """Find outputs whose P(y|s,g) / P(y|g) leaves the band for some group g and s."""
-        key = groups.group[x] * n_outputs + y
+    def _broken(self, groups: SideGroups, rest: coo_array, common: np.ndarray) -> NDArray[np.intp]:
+        """Find outputs whose P(y|s,g) / P(y|g) leaves the band for some group g and s.
+
+        Where all rows of a group have no more than the common part, the ratio is 1.
+        """
+        n_outputs, weight = rest.shape[1], rest.data.astype(object)
+        x = rest.row
+        key = groups.group[x] * n_outputs + rest.col
         order = np.argsort(key, kind="stable")
         cells, starts = np.unique(key[order], return_index=True)
         group, output = np.divmod(cells, n_outputs)
 
+        if not cells.size:
+            return output
+
         def by_cell(masses: np.ndarray) -> np.ndarray:
-            return np.add.reduceat((masses[x] * weight)[order], starts)
+            own = np.add.reduceat((masses[x] * weight)[order], starts)
+            return own + common[output] * by_group(masses)
 
         def by_group(masses: np.ndarray) -> np.ndarray:
             totals = np.zeros(len(groups.values), dtype=object)

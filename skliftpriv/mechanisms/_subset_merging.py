@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from .._arrays import FloatArray
+from .._limits import MOST_PAIRS, POOL, refuse_beyond
 from ..confidence import ConfidenceSet
 from ..distribution import JointDistribution
 from ..notions import Notion
@@ -58,6 +59,14 @@ def subset_merging(
     """
     merging = MergedColumns(joint, notion, over)
     risky = merging.risky
+    n_risky = int(risky.sum())
+    refuse_beyond(
+        MOST_PAIRS,
+        n_risky**2 * joint.shape[0],
+        f"{n_risky:,} values of X are high-risk, and the search for groups takes "
+        f"{n_risky**2 * joint.shape[0]:,} comparisons",
+        f"use WatchdogSanitizer, or {POOL}",
+    )
     first = _private_groups(merging, np.flatnonzero(risky))
     groups = _agglomerated(merging, first)
     if repair and groups and not merging.meets(merging.merged(groups[-1])):

@@ -7,8 +7,10 @@ import warnings
 from collections.abc import Callable
 
 import numpy as np
+from scipy.sparse import coo_array, csr_array, eye_array, vstack
 
 from .._arrays import FloatArray
+from .._limits import MERGE, MOST_OPTIMIZED, POOL, refuse_beyond
 from ..confidence import ConfidenceSet
 from ..distribution import JointDistribution
 from ..exceptions import BudgetWarning
@@ -16,7 +18,13 @@ from ..measures import entropy
 from ..notions import Notion
 from ..solvers import PosteriorSolution, solve
 from ._merging import Indices, MergedColumns
-from ._optimal import Method, OptimalResult, posterior_channel, posterior_problem
+from ._optimal import (
+    Method,
+    OptimalResult,
+    posterior_channel,
+    posterior_problem,
+    refuse_many_posteriors,
+)
 from ._subset_merging import subset_merging
 
 __all__ = ["GroupedResult", "subset_random_response"]
@@ -80,6 +88,13 @@ def subset_random_response(
     """
     start = time.monotonic()
     merging = MergedColumns(joint, notion, over)
+    n_risky = int(merging.risky.sum())
+    refuse_beyond(
+        MOST_OPTIMIZED,
+        n_risky,
+        f"{n_risky:,} values of X are high-risk, and groups of them are optimised one by one",
+        f"{MERGE}, or {POOL}",
+    )
     groups = feasible_subsets(
         _groups(joint, notion, over, repair=False),
         lambda group: merging.meets(merging.merged(group)),
@@ -89,6 +104,7 @@ def subset_random_response(
         groups = _groups(joint, notion, over, repair=True)
     solutions: list[PosteriorSolution] = []
     for group in groups:
+        refuse_many_posteriors(group.size)
         if solutions and solutions[-1].status == "interrupted":
             time_limit = 0.0  # one interrupt stops all groups
         left = None if time_limit is None else max(time_limit - (time.monotonic() - start), 1e-3)
@@ -140,25 +156,26 @@ def _assembled(
     n_symbols = joint.shape[1]
     low = np.ones(n_symbols, dtype=bool)
     weights: list[FloatArray] = []
-    posteriors: list[FloatArray] = []
+    posteriors: list[coo_array] = []
     loss = 0.0
     for group, solution in zip(groups, solutions, strict=True):
         low[group] = False
         mass = joint.p_x[group].sum()
-        embedded = np.zeros((len(solution.weights), n_symbols))
-        embedded[:, group] = solution.posteriors
+        own = coo_array(solution.posteriors)
         weights.append(mass * solution.weights)
-        posteriors.append(embedded)
+        posteriors.append(
+            coo_array((own.data, (own.row, group[own.col])), (len(solution.weights), n_symbols))
+        )
         # At least this much of H(X) is lost in the group, whatever is done there.
         loss += mass * (1 - solution.upper_bound) * entropy(joint.p_x[group] / mass)
     weights.append(joint.p_x[low])
-    posteriors.append(np.eye(n_symbols)[low])
+    posteriors.append(eye_array(n_symbols, format="csr")[low])
     total = float(entropy(joint.p_x))
     stopped = [s.status for s in solutions if s.status in ("time_limit", "interrupted")]
     return GroupedResult.of(
         joint,
         notion,
-        posterior_channel(joint, np.concatenate(weights), np.vstack(posteriors)),
+        posterior_channel(joint, np.concatenate(weights), csr_array(vstack(posteriors))),
         over=over,
         status=stopped[0] if stopped else status,
         upper_bound=1.0 if total == 0 else float(1 - loss / total),

@@ -8,8 +8,9 @@ from functools import cached_property
 import numpy as np
 from scipy.sparse import csr_array
 
+from .._limits import MERGE, MOST_BITS, MOST_EXACT_CELLS, POOL, refuse_beyond
 from ..certificate import TOTAL, Weights
-from ..channel import Channel, distinct, set_label
+from ..channel import Channel, set_labels
 from ..distribution import JointDistribution
 from ..notions import LDP, Notion
 from ..report import PrivacyReport
@@ -82,10 +83,8 @@ class UnaryResult:
         bit = np.where(bits[None, :, :], noise, 1 - noise)
         matrix = np.repeat(bit, n, axis=0)
         matrix[np.arange(n), :, np.arange(n)] = 0.5
-        labels = np.empty(n, dtype=object)
-        labels[:] = self.joint.useful_labels
-        outputs = distinct([set_label(labels[row]) for row in bits])
-        return Channel(matrix.prod(axis=2), self.joint.useful_labels, outputs)
+        symbols = self.joint.useful_labels
+        return Channel(matrix.prod(axis=2), symbols, set_labels(symbols, bits))
 
 
 def optimized_unary_encoding(joint: JointDistribution, notion: Notion) -> UnaryResult:
@@ -118,7 +117,9 @@ def optimized_unary_encoding(joint: JointDistribution, notion: Notion) -> UnaryR
     True
     """
     require_lift_notion(notion, "Optimised unary encoding")
-    sets = WorstSets(joint, pairs=isinstance(notion, LDP))
+    pairs = isinstance(notion, LDP)
+    _refuse_many_sets(*joint.shape, pairs=pairs)
+    sets = WorstSets(joint, pairs=pairs)
     alpha = largest_alpha(sets.lift, joint.p_s, notion)
     # Rounded up: more noise than alpha asks for.
     weight = 0 if np.isinf(alpha) else int(np.ceil(TOTAL / (np.exp(alpha) + 1)))
@@ -135,4 +136,22 @@ def optimized_unary_encoding(joint: JointDistribution, notion: Notion) -> UnaryR
         report=report,
         information_error=error,
         status=status_of(alpha),
+    )
+
+
+def _refuse_many_sets(n_s: int, n_x: int, *, pairs: bool) -> None:
+    """Refuse more symbols than can be released as bits, or more sets than can be certified."""
+    refuse_beyond(
+        MOST_BITS,
+        n_x,
+        f"unary encoding releases a bit for each of {n_x:,} values of X in every row",
+        f"{MERGE}, or {POOL}",
+    )
+    lifts = n_s * n_x * n_s * ((n_s - 1) if pairs else 2)
+    refuse_beyond(
+        MOST_EXACT_CELLS,
+        lifts,
+        f"unary encoding of {n_x:,} values of X must be checked on sets with {lifts:,} lifts of "
+        f"{n_s:,} sensitive values",
+        f"pool rare sensitive values, use notion='lip' instead of 'ldp', or {POOL}",
     )

@@ -31,6 +31,7 @@ class WorstSets:
 
     def __init__(self, joint: JointDistribution, *, pairs: bool) -> None:
         self._joint = joint
+        self._masses = exact_integers(joint.masses)
         self._given_s = joint.matrix / joint.p_s[:, None]
         self._families = list(self._orders(pairs))
         orders = [order for _, order in self._families]
@@ -40,17 +41,19 @@ class WorstSets:
     def _orders(self, pairs: bool) -> Iterator[tuple[list[int], NDArray[np.intp]]]:
         """Sensitive symbols concerned, and an order of the useful ones."""
         n_s = self._joint.shape[0]
+        masses = self._masses
+        of_s, of_x = masses.sum(axis=1), masses.sum(axis=0)
         for s in range(n_s):
             if not pairs or n_s == 1:
-                order = np.argsort(self._joint.lift[s], kind="stable")
+                order = exact_order(masses[s], of_x)
                 yield [s], order
                 yield [s], order[::-1]
                 continue
             for t in range(n_s):
                 if s != t:
-                    with np.errstate(divide="ignore", invalid="ignore"):
-                        share = self._given_s[s] / (self._given_s[s] + self._given_s[t])
-                    yield [s, t], np.argsort(-np.nan_to_num(share, nan=0.5), kind="stable")
+                    # P(x|s) / (P(x|s) + P(x|t)), which has no infinities, from large to small.
+                    own, other = masses[s] * of_s[t], masses[t] * of_s[s]
+                    yield [s, t], exact_order(own, own + other)[::-1]
 
     def lift(self, alpha: float) -> FloatArray:
         """Lifts on all worst sets, shape (n_sensitive, n_sets)."""
@@ -64,7 +67,7 @@ class WorstSets:
 
     def exactly_met(self, notion: Notion, weight: int) -> bool:
         """Tell without rounding whether every output of the sampled protocol meets the notion."""
-        masses = exact_integers(self._joint.masses)
+        masses = self._masses
         total = masses.sum()
         p_s = [Fraction(value, total) for value in masses.sum(axis=1)]
         # (1 + k P(A|s)) / (1 + k P(A)) with k = (TOTAL - 2 weight) / weight, times weight.
@@ -87,6 +90,17 @@ class WorstSets:
             if not all(notion.exactly_met(column, p_s) for column in zip(*values, strict=True)):
                 return False
         return True
+
+
+def exact_order(numerators: np.ndarray, denominators: np.ndarray) -> NDArray[np.intp]:
+    """Order of quotients of whole numbers from small to large, without rounding.
+
+    Different quotients a/b and c/d differ by 1/(bd) at least, so that their whole parts differ
+    once both are multiplied by a power of two above all bd. 0/0 comes first.
+    """
+    scale = 1 << (2 * int(denominators.max()).bit_length())
+    keys = numerators * scale // np.where(denominators == 0, 1, denominators)
+    return np.argsort(keys, kind="stable")
 
 
 def unary_report(

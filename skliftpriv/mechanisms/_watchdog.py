@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+from scipy.sparse import csr_array, eye_array
 
 from .._arrays import FloatArray, Label
+from .._limits import MOST_CHANNEL_CELLS, MOST_PAIRS, POOL, refuse_beyond
 from ..channel import Channel
 from ..confidence import ConfidenceSet
 from ..distribution import JointDistribution
@@ -88,6 +90,13 @@ def watchdog(
     risky = merging.risky
     high = merging.extended(risky) if repair and risky.any() else risky
     if isinstance(target, RelaxedLift):
+        work = int(high.sum()) * joint.shape[0] * joint.shape[1]
+        refuse_beyond(
+            MOST_PAIRS,
+            work,
+            f"delta > 0 takes {work:,} comparisons of {int(high.sum()):,} high-risk values of X",
+            f"use delta=0, or {POOL}",
+        )
         high = high & ~_exempted(joint, target, high)
     groups = [np.flatnonzero(high)] if high.any() else []
     return partition_result(
@@ -116,10 +125,17 @@ def _target(
 
 
 def _uniform_channel(joint: JointDistribution, groups: list[Indices]) -> Channel:
-    matrix = np.eye(joint.shape[1])
+    matrix = eye_array(joint.shape[1], format="lil")
     for group in groups:
+        refuse_beyond(
+            MOST_CHANNEL_CELLS,
+            group.size**2,
+            f"randomization='uniform' among {group.size:,} high-risk values of X takes "
+            f"{group.size**2:,} cells",
+            "use randomization='merge', which leaks and keeps the same",
+        )
         matrix[np.ix_(group, group)] = 1.0 / group.size
-    return Channel(matrix, joint.useful_labels, joint.useful_labels)
+    return Channel(csr_array(matrix), joint.useful_labels, joint.useful_labels)
 
 
 def _exempted(joint: JointDistribution, target: RelaxedLift, high: Mask) -> Mask:

@@ -73,14 +73,22 @@ def _ranged_rows(rows: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     directions: list[FloatArray] = []
     lo: list[float] = []
     hi: list[float] = []
-    for row in rows[(rows > 0).any(axis=1)]:
+    binding = rows[(rows > 0).any(axis=1)]
+    # Parallel directions have projections that are equal or opposite: few are left to compare.
+    probe: FloatArray = np.random.default_rng(0).uniform(1.0, 2.0, size=rows.shape[1:])
+    near = 2 * _PARALLEL * float(probe.sum())
+    projections = np.full(len(binding), np.inf)
+    for row in binding:
         centre = 0.5 * (row.max() + row.min())
         direction = row - centre
         size = float(np.abs(direction).max())
         if size <= 1e-14 * abs(centre):
             continue  # constant row; p_x meets it, so every posterior does
         direction, end = direction / size, -centre / size
-        for k, known in enumerate(directions):
+        projection = float(direction @ probe)
+        alike = np.abs(np.abs(projections[: len(directions)]) - abs(projection)) <= near
+        for k in np.flatnonzero(alike):
+            known = directions[k]
             if np.abs(direction - known).max() <= _PARALLEL:
                 hi[k] = min(hi[k], end)
                 break
@@ -88,6 +96,7 @@ def _ranged_rows(rows: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
                 lo[k] = max(lo[k], -end)
                 break
         else:
+            projections[len(directions)] = projection
             directions.append(direction)
             lo.append(-np.inf)
             hi.append(end)

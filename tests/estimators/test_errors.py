@@ -1,5 +1,7 @@
 """Every mistake is answered with a message that names it and says what to do."""
 
+from fractions import Fraction
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -10,6 +12,7 @@ from sklearn.exceptions import NotFittedError
 from skliftpriv import SubsetMergingSanitizer, WatchdogSanitizer
 from skliftpriv.exceptions import (
     InvalidParameterError,
+    SizeLimitError,
     SkliftprivError,
     UnknownCategoryError,
     UnsupportedNotionError,
@@ -79,7 +82,9 @@ def test_constant_sensitive_column_is_named_with_its_value(kind):
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(
-    "epsilon", [-1e-9, -1, np.nan, np.inf, "1", None, np.array([1.0, 2.0])], ids=str
+    "epsilon",
+    [-1e-9, -1, np.nan, np.inf, "1", None, Fraction(1, 2), 10**400, np.array([1.0, 2.0])],
+    ids=str,
 )
 @pytest.mark.parametrize("notion", ["lip", "alip"])
 def test_epsilon_outside_its_domain_is_refused(kind, notion, epsilon):
@@ -316,6 +321,9 @@ def test_the_guarantee_says_that_counts_were_smoothed():
     assert "more row" not in str(SubsetMergingSanitizer("s", "x").fit(frame).guarantee_)
 
 
-def test_an_epsilon_beyond_all_numbers_is_refused():
-    with pytest.raises(InvalidParameterError, match="finite"):
-        SubsetMergingSanitizer("s", "x", epsilon=10**400).fit(make_frame())
+def test_posteriors_of_too_many_rows_are_refused_before_they_are_made():
+    values = np.arange(3_000) % 1_500
+    frame = pd.DataFrame({"s": values % 2, "x": values})
+    sanitizer = SubsetMergingSanitizer("s", "x", epsilon=5.0, output="posterior").fit(frame)
+    with pytest.raises(SizeLimitError, match="A posterior has a number per row and value"):
+        sanitizer.transform(pd.DataFrame({"x": np.zeros(100_000, dtype=int)}))

@@ -6,9 +6,10 @@ import pytest
 
 from skliftpriv import ALIP, LDP, LIP, JointDistribution, L1Lift, mechanisms
 from skliftpriv.certificate import certify
+from skliftpriv.channel import symbol_text
 from skliftpriv.datasets import load_adult, make_joint
 from skliftpriv.exceptions import UnsupportedNotionError
-from skliftpriv.mechanisms._optimal import posterior_label
+from skliftpriv.mechanisms._optimal import posterior_label, posterior_labels
 from skliftpriv.solvers._lp import PolytopeLP
 
 REFERENCE = json.loads((Path(__file__).parents[1] / "data" / "aorr_17x5.json").read_text())["aorr"]
@@ -226,3 +227,22 @@ def test_200_x_15_beats_subset_random_response(eps):
     assert best.nmi > subset.nmi + 0.02
     assert certified(best)
     assert certified(subset)
+
+
+def test_names_of_outputs_never_read_alike():
+    symbols = ["a", "b", "{a 50%, b 50%}", "x" * 3000, "x" * 3000 + "y"]
+    posteriors = np.array(
+        [
+            [0.5, 0.5, 0, 0, 0],
+            [0, 0, 1.0, 0, 0],
+            [0.503, 0.497, 0, 0, 0],
+            [0, 0, 0, 0.5, 0.5],
+            [1.0, 0, 0, 0, 0],
+            [1 - 1e-12, 1e-12, 0, 0, 0],
+        ]
+    )
+    names = posterior_labels(symbols, posteriors)
+    assert len({symbol_text(name) for name in names}) == len(names)
+    assert names[1] == "{a 50%, b 50%}"
+    assert names[4] == "a"
+    assert max(len(name) for name in names) < 300

@@ -1,15 +1,23 @@
 import time
+from fractions import Fraction
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 
 from skliftpriv import ALIP, LDP, LIP, JointDistribution, L1Lift, mechanisms
+from skliftpriv._arrays import exact_integers
 from skliftpriv.certificate import TOTAL, certify
 from skliftpriv.datasets import load_adult, make_joint
-from skliftpriv.exceptions import UnsupportedNotionError
+from skliftpriv.exceptions import InvalidDistributionError, UnsupportedNotionError
 from skliftpriv.measures import lift, mutual_information
-from skliftpriv.mechanisms._unary_sets import WorstSets, _leakage, all_sets, mean_log_mass
+from skliftpriv.mechanisms._unary_sets import (
+    WorstSets,
+    _leakage,
+    all_sets,
+    exact_order,
+    mean_log_mass,
+)
 from skliftpriv.report import worst_levels
 
 from ..strategies import joints
@@ -394,3 +402,44 @@ def test_results_describe_themselves_in_one_line(protocol):
     assert "0.5-LIP met, 50 symbols" in text
     assert len(text) < 120
     assert "\n" not in text
+
+
+def test_worst_sets_are_found_where_lifts_differ_by_less_than_a_double_shows():
+    # Quotients of whole numbers that are equal as doubles.
+    big = 2**60
+    order = exact_order(
+        np.array([big + 2, big + 1, 0, big + 3], dtype=object),
+        np.array([big, big, 0, big], dtype=object),
+    )
+    assert order.tolist() == [2, 1, 0, 3]
+
+
+@pytest.mark.parametrize("notion", [LIP(0.3), LDP(0.3)])
+def test_unary_encoding_keeps_its_budget_with_masses_of_any_size(notion):
+    # As doubles, the probabilities of the second row are so small that they have two bits.
+    rng = np.random.default_rng(0)
+    for _ in range(60):
+        masses = np.array([[1e150], [1e-172]]) * 10.0 ** rng.uniform(-1, 1, size=(2, 4))
+        try:
+            joint = JointDistribution.from_counts(masses)
+        except InvalidDistributionError:
+            continue  # not even that
+        assert_unary_budget_holds(OUE(joint, notion), notion)
+
+
+def assert_unary_budget_holds(result, notion):
+    """Recompute the lifts of all 2^n outputs in fractions."""
+    masses = exact_integers(result.joint.masses)
+    total, of_s = masses.sum(), masses.sum(axis=1)
+    factor, weight = TOTAL - 2 * result.noise_weight, result.noise_weight
+    p_s = [Fraction(value, total) for value in of_s]
+    for bits in all_sets(masses.shape[1]):
+        inside = masses[:, bits].sum(axis=1)
+        if weight == 0 and inside.sum() == 0:
+            continue
+        whole = Fraction(weight * total + factor * inside.sum(), total)
+        lift = [
+            Fraction(weight * whole_s + factor * part, whole_s) / whole
+            for part, whole_s in zip(inside, of_s, strict=True)
+        ]
+        assert notion.exactly_met(lift, p_s)

@@ -7,6 +7,7 @@ from skliftpriv import LIP, Channel, JointDistribution, measures, mechanisms
 from skliftpriv.certificate import quantize
 from skliftpriv.datasets import make_joint
 from skliftpriv.exceptions import InvalidParameterError
+from skliftpriv.mechanisms import _product
 from skliftpriv.mechanisms._side_channel import _attribute_codes, _ExactCheck
 from skliftpriv.notions import SRLIP
 
@@ -156,7 +157,7 @@ def test_too_large_an_alphabet_is_refused_before_memory_runs_out():
     rng = np.random.default_rng(0)
     labels = list(np.ndindex(8, 8, 8, 8))
     joint = JointDistribution.from_counts(rng.integers(1, 9, (3, 4096)), useful_labels=labels)
-    with pytest.raises(InvalidParameterError, match=r"4,096 combinations.*strategy='product'"):
+    with pytest.raises(InvalidParameterError, match=r"4,096 values of X.*strategy='product'"):
         mechanisms.side_channel_resistant(joint, 1.0)
     with pytest.raises(InvalidParameterError, match="fewer columns"):
         mechanisms.side_channel_resistant(joint, 1.0, strategy="product")
@@ -169,3 +170,20 @@ def test_one_attribute_has_no_side_channel(strategy):
     best = mechanisms.optimal_random_response(joint, LIP(0.5))
     assert result.nmi == pytest.approx(best.nmi, abs=1e-4)
     assert set(result.report.levels_by_knowledge) == {()}
+
+
+def test_the_search_for_a_product_stops_when_its_time_is_over(monkeypatch):
+    built = []
+    original = _product._ProductSearch._at
+
+    def counted(self, budgets):
+        built.append(budgets)
+        return original(self, budgets)
+
+    monkeypatch.setattr(_product._ProductSearch, "_at", counted)
+    rng = np.random.default_rng(0)
+    labels = list(np.ndindex(3, 3))
+    joint = JointDistribution.from_counts(rng.integers(1, 9, (3, 9)), useful_labels=labels)
+    result = mechanisms.side_channel_resistant(joint, 0.5, strategy="product", time_limit=1e-9)
+    assert result.report.satisfied
+    assert len(built) == 1
