@@ -12,11 +12,10 @@ from ..channel import Channel
 from ..confidence import ConfidenceSet
 from ..distribution import JointDistribution
 from ..exceptions import InvalidParameterError
-from ..measures import breach_probability
 from ..notions import ALIP, LIP, Notion
-from ..notions._polyhedral import MAX_LIFT, MIN_LIFT
 from ..notions._relaxed import RelaxedLift
-from ._merging import Indices, Mask, MergedColumns, labels_of, partition_result
+from ._merging import Indices, MergedColumns, canonical_order, labels_of, partition_result
+from ._relaxed_partition import greedy_partition, searched_partition
 from ._result import PartitionResult
 
 __all__ = ["CriticalEpsilons", "critical_epsilons", "high_risk_leakage", "watchdog"]
@@ -84,20 +83,20 @@ def watchdog(
             "delta is for one distribution and has no meaning over a confidence set; use delta=0."
         )
     target = _target(notion, delta, epsilon_max)
-    merging = MergedColumns(joint, notion, over)
+    merging = MergedColumns(joint, notion, over, canonical_order(joint))
     risky = merging.risky
     high = merging.extended(risky) if repair and risky.any() else risky
     if isinstance(target, RelaxedLift):
-        high = high & ~_exempted(joint, target, high)
-    groups = [np.flatnonzero(high)] if high.any() else []
+        high = (searched_partition if repair else greedy_partition)(merging, target, high)
+    groups = [merging.positions(high)] if high.any() else []
     return partition_result(
         joint,
         target,
         groups,
         repair=repair,
         over=over,
-        moved=labels_of(joint, high & ~risky),
-        exempted=labels_of(joint, risky & ~high),
+        moved=labels_of(joint, merging.positions(high & ~risky)),
+        exempted=labels_of(joint, merging.positions(risky & ~high)),
         channel=_uniform_channel(joint, groups) if randomization == "uniform" else None,
     )
 
@@ -120,38 +119,6 @@ def _uniform_channel(joint: JointDistribution, groups: list[Indices]) -> Channel
     for group in groups:
         matrix[np.ix_(group, group)] = 1.0 / group.size
     return Channel(matrix, joint.useful_labels, joint.useful_labels)
-
-
-def _exempted(joint: JointDistribution, target: RelaxedLift, high: Mask) -> Mask:
-    """Greedy (epsilon, delta)-partitioning: Algorithm 1 of Sadeghi et al. (2020).
-
-    Releasing a symbol unchanged always lowers the loss of mutual information, so the test of
-    the printed algorithm for that never fails and is left out.
-    """
-    band = target.notion.budget
-    merging = MergedColumns(joint, target)
-
-    def breach(columns: FloatArray) -> FloatArray:
-        return breach_probability(columns, band[MIN_LIFT], band[MAX_LIFT], p_s=joint.p_s)
-
-    # Rounding must not turn a total that is just above delta into one that is just below.
-    allowance = target.delta * (1 - 1e-12)
-    own = breach(joint.matrix)
-    candidates = np.flatnonzero(
-        high & (own <= allowance) & target.meets(joint.lift, joint.p_s)  # eq. 14
-    )
-    exempt: Mask = np.zeros_like(high)
-    for x in candidates[np.argsort(own[candidates], kind="stable")]:
-        rest = high & ~exempt
-        rest[x] = False
-        total = own[~rest].sum()
-        if rest.any():
-            column = merging.merged(rest)
-            total += breach(column[:, None]).sum()
-            exempt[x] = total <= allowance and merging.meets(column)
-        else:
-            exempt[x] = total <= allowance
-    return exempt
 
 
 def high_risk_leakage(
