@@ -203,11 +203,16 @@ def release(
         return certify_over(over, weights, notion)
 
     p_x = masses.sum(axis=0) / masses.sum()
-    return release_checked(channel, p_x, check, enforce=enforce)
+    return release_checked(channel, p_x, check, enforce=enforce, monotone=notion.mixing_helps)
 
 
 def release_checked(
-    channel: Channel, p_x: FloatArray, check: Check, *, enforce: bool = True
+    channel: Channel,
+    p_x: FloatArray,
+    check: Check,
+    *,
+    enforce: bool = True,
+    monotone: bool = True,
 ) -> CertifiedChannel:
     """Turn a channel into integers that pass a check of their own.
 
@@ -218,10 +223,14 @@ def release_checked(
     p_x : ndarray of shape (n_inputs,)
         Distribution of the input.
     check : callable
-        Tells for integer weights, without rounding, which outputs keep the promise. More of a
-        constant channel mixed in must never make it worse, and a constant channel must pass.
+        Tells for integer weights, without rounding, which outputs keep the promise. A constant
+        channel must pass.
     enforce : bool, default=True
         Mix in a constant channel until the check passes. If False, only judge.
+    monotone : bool, default=True
+        Whether more of a constant channel never makes a promise worse, as with all bounds on
+        lifts or on averages of them. If False, as with (epsilon, delta), shares are tried from
+        the smallest on instead of by halving.
 
     Returns
     -------
@@ -233,7 +242,8 @@ def release_checked(
     met = check(weights)
     mixed = 0.0
     if enforce and not met.all():
-        weights, mixed = _mixed_until_met(weights, p_x, check)
+        search = _mixed_until_met if monotone else _first_mixture_that_meets
+        weights, mixed = search(weights, p_x, check)
         met = np.ones_like(met)
     outputs = [channel.outputs[y] for y in used]
     return CertifiedChannel(
@@ -248,8 +258,8 @@ def release_checked(
 def _mixed_until_met(weights: Weights, p_x: FloatArray, check: Check) -> tuple[Weights, float]:
     """Mix in about the smallest share of a constant channel with which the check passes.
 
-    Mixing with share d moves each lift l to (1 - d) l + d, so more is always safer, and a share
-    of 1 leaves lifts of exactly 1. First the power of two is found, then, where it matters, a
+    Mixing with share d moves each lift l to (1 - d) l + d. Where only its distance from 1 counts
+    more is always safer, and a share of 1 leaves lifts of exactly 1. First the power of two is found, then, where it matters, a
     closer multiple of its 64th part.
     """
     enough, too_little = 0, TOTAL_BITS - 9
@@ -272,6 +282,23 @@ def _mixed_until_met(weights: Weights, p_x: FloatArray, check: Check) -> tuple[W
             else:
                 below = middle
     return best, parts * 2.0 ** -(enough + _PART_BITS)
+
+
+def _first_mixture_that_meets(
+    weights: Weights, p_x: FloatArray, check: Check
+) -> tuple[Weights, float]:
+    """Mix in the smallest share that passes, of the powers of 2 and the multiples of 1/64.
+
+    With delta, more can be worse: mixing gives a mass to pairs that never occurred, and their
+    lift, though no longer 0, may still be outside the band.
+    """
+    powers = [(shift, 1) for shift in range(TOTAL_BITS - 10, _PART_BITS, -1)]
+    multiples = [(_PART_BITS, parts) for parts in range(1, 1 << _PART_BITS)]
+    for shift, parts in powers + multiples:
+        candidate = _mixed(weights, p_x, shift, parts)
+        if check(candidate).all():
+            return candidate, parts * 2.0**-shift
+    return _mixed(weights, p_x, 0), 1.0
 
 
 def _mixed(weights: Weights, p_x: FloatArray, shift: int, parts: int = 1) -> Weights:

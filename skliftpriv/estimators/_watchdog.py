@@ -44,8 +44,9 @@ class WatchdogSanitizer(_PartitionSanitizer):
     """Release low-risk values as they are and hide which of the others a row had.
 
     A value is low-risk when it alone meets the budget. All others are merged into one symbol,
-    or replaced by a random one of them; no randomisation of the high-risk values leaks less
-    (Sadeghi, Ding and Rakotoarivelo 2020; Zarrabian, Ding and Sadeghi 2022).
+    or replaced by a random one of them. No randomisation of the high-risk values leaks less
+    (Sadeghi, Ding and Rakotoarivelo 2020; Zarrabian, Ding and Sadeghi 2022), except that with
+    notion "l1" or "chi2" another one can have a smaller lift-inverse.
 
     Parameters
     ----------
