@@ -258,9 +258,9 @@ def release_checked(
 def _mixed_until_met(weights: Weights, p_x: FloatArray, check: Check) -> tuple[Weights, float]:
     """Mix in about the smallest share of a constant channel with which the check passes.
 
-    Mixing with share d moves each lift l to (1 - d) l + d. Where only its distance from 1 counts
-    more is always safer, and a share of 1 leaves lifts of exactly 1. First the power of two is found, then, where it matters, a
-    closer multiple of its 64th part.
+    Mixing with share d moves each lift l to (1 - d) l + d. Where only their distance from 1
+    counts more is always safer, and a share of 1 leaves lifts of exactly 1. First the power of
+    two is found, then, where it matters, a closer multiple of its 64th part.
     """
     enough, too_little = 0, TOTAL_BITS - 9
     best = _mixed(weights, p_x, enough)

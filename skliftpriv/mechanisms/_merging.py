@@ -91,7 +91,7 @@ class MergedColumns:
         return self.notion.risk(self._lift(columns), self.p_s)
 
     def infinite_risk(self, columns: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Number of zero lifts of each column, and its risk if they were 1."""
+        """Count the zero lifts of each column, and give its risk if they were 1."""
         lift = self._lift(columns)
         zero = lift == 0
         return zero.sum(axis=0), self.notion.risk(np.where(zero, 1.0, lift), self.p_s)

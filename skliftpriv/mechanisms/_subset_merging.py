@@ -105,7 +105,7 @@ def _starts(merging: MergedColumns, risky: Indices) -> list[Indices]:
 def _partition(
     merging: MergedColumns, risky: Mask, starts: Indices, *, repair: bool
 ) -> list[Indices]:
-    """Groups of the high-risk symbols; unless repaired, the last may miss the notion."""
+    """Group the high-risk symbols; unless repaired, the last group may miss the notion."""
     first = _private_groups(merging, starts)
     groups = _agglomerated(merging, first)
     return _repaired(merging, risky, first) if repair and not _private(merging, groups) else groups

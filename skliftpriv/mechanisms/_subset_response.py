@@ -98,7 +98,7 @@ def subset_random_response(
 def _positions(
     joint: JointDistribution, partition: tuple[tuple[Label, ...], ...]
 ) -> list[Indices]:
-    """Groups of labels by position in the joint distribution."""
+    """Turn groups of labels into positions in the joint distribution."""
     place = {label: i for i, label in enumerate(joint.useful_labels)}
     return [np.array([place[label] for label in group], dtype=np.intp) for group in partition]
 

@@ -12,12 +12,14 @@ from .._arrays import FloatArray, as_nonnegative
 from ..exceptions import UnsupportedNotionError
 from ._averaged import AlphaLift, Chi2Lift, L1Lift
 from ._base import Notion
-from ._polyhedral import ALIP, LDP, LIP
+from ._polyhedral import ALIP, LDP, LIP, MAX_LIFT, MIN_LIFT, RATIO
 
 __all__ = ["implied_lift_bounds"]
 
 # exp(-746) is 0 in doubles.
 _FARTHEST = 746.0
+# More than the error of what is computed here.
+_OUTWARD = 1 + 1e-12
 
 
 def implied_lift_bounds(notion: Notion, p_s: ArrayLike) -> tuple[float, float]:
@@ -65,16 +67,20 @@ def implied_lift_bounds(notion: Notion, p_s: ArrayLike) -> tuple[float, float]:
     def up(z: float) -> bool:
         return _allowed(notion, *_equal_rest(math.exp(z), rarest))
 
-    def down(p: float, q: float) -> float:
-        return _farthest(lambda z: _allowed(notion, *_best_rest(notion, math.exp(-z), p, q)))
+    def down(p: float, q: float, limit: float) -> float:
+        return _farthest(lambda z: _allowed(notion, *_best_rest(notion, math.exp(-z), p, q)), limit)
 
-    largest = math.exp(_farthest(up, -math.log(rarest))) * (1 + 1e-12)
+    # A bound on the lift itself holds whatever the prior is.
+    band = notion.budget
+    most = min(-math.log(rarest), band.get(MAX_LIFT, band.get(RATIO, _FARTHEST)))
+    least = min(_FARTHEST, band.get(MIN_LIFT, band.get(RATIO, _FARTHEST)))
+    largest = _farthest(up, most)
     # The rarest symbol is hit hardest, but may do more harm as the one that takes the excess.
-    smallest = math.exp(-max(down(rarest, second), down(second, rarest))) * (1 - 1e-12)
-    return smallest, largest
+    smallest = max(down(rarest, second, least), down(second, rarest, least))
+    return math.exp(-smallest * _OUTWARD), math.exp(largest * _OUTWARD)
 
 
-def _farthest(allowed: Callable[[float], bool], limit: float = _FARTHEST) -> float:
+def _farthest(allowed: Callable[[float], bool], limit: float) -> float:
     """End of the interval of log-lifts that are allowed, found by halving, on the far side."""
     low, high = 0.0, limit
     for _ in range(100):

@@ -119,7 +119,7 @@ def implied_bounds(notion: Notion) -> ImpliedBounds:
 
 
 def _mean_product(up: float, down: float) -> float:
-    """up * down / (up + down): mean distance from 1 on each side of a two-valued lift."""
+    """Harmonic sum of both: the mean distance from 1 on each side of a two-valued lift."""
     return 0.0 if up == 0 or down == 0 else 1 / (1 / up + 1 / down)
 
 
