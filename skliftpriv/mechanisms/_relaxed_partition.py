@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+from itertools import combinations
+
 import numpy as np
 from scipy.special import entr
 
@@ -14,8 +17,8 @@ from ._merging import Indices, Mask, MergedColumns
 
 __all__ = ["greedy_partition", "searched_partition"]
 
-# Up to this many symbols the search also changes two of them at once: 8,128 pairs.
-_MOST_FOR_PAIRS = 128
+# Up to this many symbols the search also changes two, or three, of them at once: some 8,000 ways.
+_MOST_AT_ONCE = {1: sys.maxsize, 2: 128, 3: 38}
 # A change must save more than rounding, or the search could go round in circles.
 _LEAST_GAIN = 1e-12
 # The greedy leaves few changes to make; the bound keeps the time of large alphabets in hand.
@@ -106,11 +109,13 @@ class _Partitions:
         return merged
 
     def improved(self, merged: Mask) -> Mask:
-        """Move one symbol, or else two, in or out of the merged set while that saves a loss."""
+        """Move one symbol, or else more, in or out of the merged set while that saves a loss."""
         n = merged.size
-        kinds = [np.arange(n)[:, None]]
-        if 1 < n <= _MOST_FOR_PAIRS:
-            kinds.append(np.column_stack(np.triu_indices(n, 1)))
+        kinds = [
+            np.array(list(combinations(range(n), size)))
+            for size, most in _MOST_AT_ONCE.items()
+            if size <= n <= most
+        ]
         loss = self.loss(merged)
         for _ in range(_MOST_CHANGES):
             signed = np.where(merged, -self._terms, self._terms)

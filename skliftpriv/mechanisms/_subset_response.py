@@ -95,9 +95,7 @@ def subset_random_response(
     return _assembled(joint, notion, over, groups, solutions, status, time.monotonic() - start)
 
 
-def _positions(
-    joint: JointDistribution, partition: tuple[tuple[Label, ...], ...]
-) -> list[Indices]:
+def _positions(joint: JointDistribution, partition: tuple[tuple[Label, ...], ...]) -> list[Indices]:
     """Turn groups of labels into positions in the joint distribution."""
     place = {label: i for i, label in enumerate(joint.useful_labels)}
     return [np.array([place[label] for label in group], dtype=np.intp) for group in partition]

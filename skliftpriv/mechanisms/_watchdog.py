@@ -229,13 +229,11 @@ def critical_epsilons(joint: JointDistribution, notion: Notion | None = None) ->
     )
 
 
-def _scale(
-    notion: Notion, lift: FloatArray, p_s: FloatArray, hair: float = 0.0
-) -> FloatArray:
+def _scale(notion: Notion, lift: FloatArray, p_s: FloatArray, hair: float = 0.0) -> FloatArray:
     """Smallest factor by which the budget must be scaled so that each output meets it.
 
     With a hair, so that each output meets it in floating point, where in doubt it does not.
     """
     levels = notion.levels(lift, p_s)
-    needed = {side: level + hair * np.maximum(1.0, level) for side, level in levels.items()}
+    needed = {side: level * (1 + hair) + hair for side, level in levels.items()}
     return np.max([needed[side] / bound for side, bound in notion.budget.items()], axis=0)

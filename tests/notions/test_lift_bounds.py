@@ -39,8 +39,7 @@ def slack(notion, lifts, prior):
 
 def test_by_hand():
     prior = [0.25, 0.75]
-    # l1-lift and -inverse at most 1: for m > 1 the others have (4 - m) / 3, and the inverse
-    # 1/4 (1 - 1/m) + 3/4 (3 / (4 - m) - 1) = 1 decides; the lift alone would allow 3.
+    # l1-lift 1 = 2 (m - 1) / 4
     assert implied_lift_bounds(L1Lift(9, TWO), prior)[1] == pytest.approx(3)
     # chi2-lift 1 = (m - 1)^2 / 3
     assert implied_lift_bounds(Chi2Lift(9, TWO), prior)[1] == pytest.approx(1 + math.sqrt(3))
