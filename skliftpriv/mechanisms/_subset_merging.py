@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import permutations
 
 import numpy as np
 
@@ -22,6 +23,9 @@ from ._result import PartitionResult
 
 __all__ = ["subset_merging"]
 
+# Up to this many high-risk symbols there is time for more than one order.
+_FEW = 1000
+
 
 def subset_merging(
     joint: JointDistribution,
@@ -37,9 +41,9 @@ def subset_merging(
     lowers its risk most, until the group meets the notion. Cost grows with the square of the
     number of high-risk symbols.
 
-    Zero cells make risks infinite, so that there are many riskiest symbols. Then four orders of
-    them are tried, and the partition that loses least is taken. The order of the columns of
-    ``joint`` has no influence, but for columns that are equal.
+    Zero cells make risks infinite, so that there are several riskiest symbols. Up to 1,000
+    high-risk symbols, some orders of these are tried, and the partition that loses least is
+    taken. The order of the columns of ``joint`` has no influence, but for columns that are equal.
 
     Parameters
     ----------
@@ -90,16 +94,20 @@ def subset_merging(
 def _starts(merging: MergedColumns, risky: Indices) -> list[Indices]:
     """Orders in which symbols start a group: the riskiest first, so one sorting serves all.
 
-    Of symbols with infinite risk no one is the riskiest. Those with the fewest or with the most
-    zeros come first, or the rarest or the commonest.
+    Of symbols with infinite risk no one is the riskiest. Three or fewer are tried in every order;
+    of more, those with the fewest or with the most zeros come first, or the rarest or commonest.
     """
     risk = merging.risk(merging.columns[:, risky])
-    if np.isinf(risk).sum() < 2:
-        return [risky[np.argsort(-risk, kind="stable")]]
-    zeros, others = merging.infinite_risk(merging.columns[:, risky])
-    rarity = np.arange(risky.size)
-    ties = ((-others, zeros), (-others, -zeros), (rarity,), (-rarity,))
-    return [risky[np.lexsort((*tie, -risk))] for tie in ties]
+    infinite = np.isinf(risk)
+    last = risky[~infinite][np.argsort(-risk[~infinite], kind="stable")]
+    first = risky[infinite]
+    if first.size <= 3:
+        tried = [np.array(order, dtype=np.intp) for order in permutations(first)]
+    else:
+        zeros, others = merging.infinite_risk(merging.columns[:, first])
+        by_zeros = (np.lexsort((-others, zeros)), np.lexsort((-others, -zeros)))
+        tried = [*(first[order] for order in by_zeros), first, first[::-1]]
+    return [np.concatenate([order, last]) for order in tried[: None if risky.size <= _FEW else 1]]
 
 
 def _partition(
