@@ -50,7 +50,7 @@ def implied_lift_bounds(notion: Notion, p_s: ArrayLike) -> tuple[float, float]:
     --------
     >>> from skliftpriv.notions import LIP, L1Lift, implied_lift_bounds
     >>> [round(bound, 3) for bound in implied_lift_bounds(L1Lift(0.2, 0.2), [0.2, 0.3, 0.5])]
-    [0.553, 1.482]
+    [0.565, 1.554]
     >>> [round(bound, 3) for bound in implied_lift_bounds(LIP(0.5), [0.2, 0.3, 0.5])]
     [0.607, 1.649]
     """
