@@ -95,7 +95,8 @@ def _starts(merging: MergedColumns, risky: Indices) -> list[Indices]:
     """Orders in which symbols start a group: the riskiest first, so one sorting serves all.
 
     Of symbols with infinite risk no one is the riskiest. Three or fewer are tried in every order;
-    of more, those with the fewest or with the most zeros come first, or the rarest or commonest.
+    of more, those with the fewest or the most zeros come first, those with the most or the least
+    risk but for the zeros, or the rarest or the commonest.
     """
     risk = merging.risk(merging.columns[:, risky])
     infinite = np.isinf(risk)
@@ -105,8 +106,8 @@ def _starts(merging: MergedColumns, risky: Indices) -> list[Indices]:
         tried = [np.array(order, dtype=np.intp) for order in permutations(first)]
     else:
         zeros, others = merging.infinite_risk(merging.columns[:, first])
-        by_zeros = (np.lexsort((-others, zeros)), np.lexsort((-others, -zeros)))
-        tried = [*(first[order] for order in by_zeros), first, first[::-1]]
+        keys = ((-others, zeros), (-others, -zeros), (-others,), (others,))
+        tried = [*(first[np.lexsort(key)] for key in keys), first, first[::-1]]
     return [np.concatenate([order, last]) for order in tried[: None if risky.size <= _FEW else 1]]
 
 

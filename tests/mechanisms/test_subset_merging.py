@@ -32,7 +32,7 @@ def algorithm_one(joint, notion):
     """Algorithm 1 of Zarrabian et al. (2023) with plain sets, errata 1 to 3 applied.
 
     The columns of the joint come with the rarest symbol first. Symbols with infinite risk have
-    no riskiest among them, so all orders of three of these are tried, and four orders of more.
+    no riskiest among them, so all orders of three of these are tried, and six orders of more.
     """
 
     def lift(group):
@@ -74,6 +74,8 @@ def algorithm_one(joint, notion):
     tried = [
         partition(lambda x: (risk({x})[0], -risk({x})[1], risk({x})[2])),
         partition(lambda x: (risk({x})[0], risk({x})[1], risk({x})[2])),
+        partition(lambda x: (risk({x})[0], risk({x})[2])),
+        partition(lambda x: (risk({x})[0], -risk({x})[2])),
         partition(lambda x: (risk({x})[0], -x)),
         partition(lambda x: (risk({x})[0], x)),
     ]
