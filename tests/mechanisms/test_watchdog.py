@@ -337,6 +337,16 @@ def test_relaxation_does_not_depend_on_the_order_of_columns(repair):
         assert len(found) == 1
 
 
+def test_a_lift_that_doubles_cannot_tell_from_the_bound_counts_as_a_breach():
+    for a in range(2, 40):
+        joint = JointDistribution.from_counts([[a, 1], [1, a]])
+        # The double is just below or just above the logarithm of the larger lift.
+        epsilon = float(np.log(2 * a / (a + 1)))
+        result = mechanisms.watchdog(joint, LIP(epsilon), delta=1.01 / (a + 1))
+        assert result.report.satisfied
+        assert result.certified.mixed == 0
+
+
 def test_relaxation_of_many_symbols_is_searched_without_pairs():
     joint = make_joint(4, 300, random_state=0)
     strict = mechanisms.watchdog(joint, LIP(0.5))
