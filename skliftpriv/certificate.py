@@ -54,8 +54,8 @@ _PRODUCTS_AT_ONCE = 1_000_000
 Weights: TypeAlias = csr_array
 #: Tells which outputs of integer weights keep a promise.
 Check: TypeAlias = Callable[[Weights], NDArray[np.bool_]]
-#: Makes integer weights keep a promise, and tells the share of a constant mixed in.
-Mend: TypeAlias = Callable[[Weights], tuple[Weights, float]]
+#: Makes integer weights pass a check, and tells the share of a constant channel mixed in.
+Mend: TypeAlias = Callable[[Weights, FloatArray, Check], tuple[Weights, float]]
 
 
 @dataclass(frozen=True)
@@ -280,13 +280,17 @@ def release(
         return certify_over(over, weights, notion)
 
     p_x = masses.sum(axis=0) / masses.sum()
+    return release_checked(
+        channel, p_x, check, enforce=enforce, mend=_mend_for(masses, notion, over)
+    )
+
+
+def _mend_for(masses: FloatArray, notion: Notion, over: ConfidenceSet | None) -> Mend:
+    """Choose how weights that miss a notion are made to meet it."""
     if notion.perfect and over is None:
-
-        def mend(weights: Weights) -> tuple[Weights, float]:
-            return independent_weights(masses, weights, TOTAL), 0.0
-
-        return release_checked(channel, p_x, check, enforce=enforce, mend=mend)
-    return release_checked(channel, p_x, check, enforce=enforce)
+        # No mixture has lifts of exactly 1, except for a constant.
+        return lambda weights, p_x, check: (independent_weights(masses, weights, TOTAL), 0.0)
+    return _mixed_until_met if notion.mixing_helps else first_mixture_that_meets
 
 
 def release_checked(
@@ -306,13 +310,14 @@ def release_checked(
     p_x : ndarray of shape (n_inputs,)
         Distribution of the input.
     check : callable
-        Tells for integer weights, without rounding, which outputs keep the promise. More of a
-        constant channel mixed in must never make it worse, and a constant channel must pass.
+        Tells for integer weights, without rounding, which outputs keep the promise. A constant
+        channel must pass.
     enforce : bool, default=True
         Mix in a constant channel until the check passes. If False, only judge.
     mend : callable, optional
-        Another way to make weights pass than to mix them; returns the weights and the share of a
-        constant channel that it mixed in.
+        How weights are made to pass: (weights, p_x, check) -> (weights, share of a constant
+        channel that was mixed in). By default about the smallest share is mixed in with which the
+        check passes, for promises that more of a constant never makes worse.
 
     Returns
     -------
@@ -324,10 +329,9 @@ def release_checked(
     met = check(weights)
     mixed = 0.0
     if enforce and not met.all():
-        mended = None if mend is None else mend(weights)
-        weights, mixed = mended or _mixed_until_met(weights, p_x, check)
-        used = used[np.unique(weights.indices)]
-        weights = weights[:, np.unique(weights.indices)]
+        weights, mixed = (mend or _mixed_until_met)(weights, p_x, check)
+        kept = np.unique(weights.indices)
+        used, weights = used[kept], weights[:, kept]
         met = check(weights)
     outputs = [channel.outputs[y] for y in used]
     return CertifiedChannel(
@@ -342,9 +346,9 @@ def release_checked(
 def _mixed_until_met(weights: Weights, p_x: FloatArray, check: Check) -> tuple[Weights, float]:
     """Mix in about the smallest share of a constant channel with which the check passes.
 
-    Mixing with share d moves each lift l to (1 - d) l + d, so more is always safer, and a share
-    of 1 leaves lifts of exactly 1. First the power of two is found, then, where it matters, a
-    closer multiple of its 64th part.
+    Mixing with share d moves each lift l to (1 - d) l + d. Where only their distance from 1
+    counts more is always safer, and a share of 1 leaves lifts of exactly 1. First the power of
+    two is found, then, where it matters, a closer multiple of its 64th part.
     """
     enough, too_little = 0, TOTAL_BITS - 9
     best = _mixed(weights, p_x, enough)
@@ -366,6 +370,23 @@ def _mixed_until_met(weights: Weights, p_x: FloatArray, check: Check) -> tuple[W
             else:
                 below = middle
     return best, parts * 2.0 ** -(enough + _PART_BITS)
+
+
+def first_mixture_that_meets(
+    weights: Weights, p_x: FloatArray, check: Check
+) -> tuple[Weights, float]:
+    """Mix in the smallest share that passes, of the powers of 2 and the multiples of 1/64.
+
+    With delta, more can be worse: mixing gives a mass to pairs that never occurred, and their
+    lift, though no longer 0, may still be outside the band.
+    """
+    powers = [(shift, 1) for shift in range(TOTAL_BITS - 10, _PART_BITS, -1)]
+    multiples = [(_PART_BITS, parts) for parts in range(1, 1 << _PART_BITS)]
+    for shift, parts in powers + multiples:
+        candidate = _mixed(weights, p_x, shift, parts)
+        if check(candidate).all():
+            return candidate, parts * 2.0**-shift
+    return _mixed(weights, p_x, 0), 1.0
 
 
 def _mixed(weights: Weights, p_x: FloatArray, shift: int, parts: int = 1) -> Weights:

@@ -7,8 +7,26 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skliftpriv import ALIP, LDP, LIP, AlphaLift, Channel, Chi2Lift, JointDistribution, L1Lift
-from skliftpriv.certificate import TOTAL, certify, exact_lifts, quantize, release
+from skliftpriv import (
+    ALIP,
+    LDP,
+    LIP,
+    AlphaLift,
+    Channel,
+    Chi2Lift,
+    JointDistribution,
+    L1Lift,
+    measures,
+)
+from skliftpriv.certificate import (
+    TOTAL,
+    certify,
+    exact_lifts,
+    first_mixture_that_meets,
+    quantize,
+    release,
+    release_checked,
+)
 from skliftpriv.datasets import make_joint
 from skliftpriv.notions._relaxed import RelaxedLift
 
@@ -131,3 +149,67 @@ def test_relaxed_notion_is_certified_as_a_whole():
     assert certify(joint.masses, weights, RelaxedLift(band, 0.254)).tolist() == [True, False]
     assert not certify(joint.masses, weights, RelaxedLift(band, 0.256, LIP(3.0)))[1]
     assert certify(joint.masses, weights, RelaxedLift(band, 0.256, LIP(4.0))).all()
+
+
+# S rules out the first symbol; with delta that costs nothing, until it is merged or mixed.
+RULED_OUT = JointDistribution([[0.0, 0.05, 0.45], [0.1, 0.15, 0.25]])
+
+
+def relaxed_breach(share):
+    mixed = (1 - share) * RULED_OUT.matrix + share * np.outer(RULED_OUT.p_s, RULED_OUT.p_x)
+    return measures.breach_probability(mixed, 0.7).sum()
+
+
+def test_more_mixing_can_raise_the_breach_of_a_relaxed_notion():
+    breaches = [relaxed_breach(share) for share in (0, 0.1, 0.3, 0.6)]
+    assert breaches == pytest.approx([0, 0.005, 0.015, 0])
+
+
+def test_mixing_of_a_relaxed_notion_finds_a_small_share_before_a_gap():
+    """Here shares from 1 % to 3 % pass, and then none does below 80 %."""
+    seen = []
+
+    def check(weights):
+        seen.append(1 - weights.toarray()[0, 0] / TOTAL)
+        return np.full(weights.shape[1], 0.01 < seen[-1] < 0.03 or seen[-1] > 0.8)
+
+    # The first symbol hardly occurs, so what its row gives away is the share.
+    certified = release_checked(
+        Channel(np.eye(3)), np.array([1e-9, 0.5, 0.5]), check, mend=first_mixture_that_meets
+    )
+    assert certified.mixed == 1 / 64
+    assert seen[-1] == pytest.approx(1 / 64)
+
+
+@pytest.mark.parametrize("delta", [0.001, 0.004, 0.01, 0.02])
+def test_release_of_a_relaxed_notion_takes_the_smallest_share_of_the_grid(delta):
+    notion = RelaxedLift(LIP(0.7), delta)
+    merged = Channel.merging([(0, 1), (2,)], (0, 1, 2))
+    assert release(RULED_OUT.masses, Channel.identity((0, 1, 2)), notion).mixed == 0
+    certified = release(RULED_OUT.masses, merged, notion)
+    assert certified.satisfied
+    assert certify(RULED_OUT.masses, certified.weights, notion).all()
+    p_sy = RULED_OUT.released(merged.matrix)
+    grid = [k / 64 for k in range(65)]
+    passing = [
+        share
+        for share in grid
+        if measures.breach_probability(
+            (1 - share) * p_sy + share * np.outer(RULED_OUT.p_s, p_sy.sum(axis=0)), 0.7
+        ).sum()
+        <= delta
+    ]
+    assert certified.mixed == passing[0]
+
+
+def test_all_other_notions_are_monotone_in_the_share():
+    rng = np.random.default_rng(0)
+    for notion in NOTIONS:
+        assert notion.mixing_helps
+        for _ in range(30):
+            p = rng.dirichlet(np.ones(4))
+            lift = rng.dirichlet(np.ones(4)) / p
+            path = 1 + (lift - 1)[:, None] * np.linspace(1, 0, 50)
+            for levels in notion.levels(path, p).values():
+                assert (np.diff(levels) <= 1e-12).all()
+    assert not RelaxedLift(LIP(1.0), 0.1).mixing_helps

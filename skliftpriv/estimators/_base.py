@@ -465,7 +465,7 @@ def _warn_beside(found: Sequence[str]) -> None:
     if not found:
         return
     warnings.warn(
-        f"{', and '.join(found)}, is released with the rows, and the guarantee does not cover it. "
+        f"Released with the rows, and not covered by the guarantee: {'; '.join(found)}. "
         "index='drop' leaves the index out, and skliftpriv.shuffle_rows shuffles what is released.",
         UnprotectedColumnsWarning,
         stacklevel=6,

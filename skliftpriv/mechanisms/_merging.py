@@ -33,15 +33,27 @@ class MergedColumns:
     (Sadeghi, Ding and Rakotoarivelo 2020, eq. 2). Over a confidence set the columns are the
     bounds of P(x|s), which add up too: P(A|s) is at most the sum of the upper bounds in A, and
     at most 1 minus the sum of the lower ones outside, and one of the two is attained.
+
+    With an ``order`` the symbols are numbered by it. In the order of :func:`canonical_order`
+    every sum and every tie comes out the same, however the columns of the table were arranged.
     """
 
     def __init__(
-        self, joint: JointDistribution, notion: Notion, over: ConfidenceSet | None = None
+        self,
+        joint: JointDistribution,
+        notion: Notion,
+        over: ConfidenceSet | None = None,
+        order: Indices | None = None,
     ) -> None:
         check_set(over, joint)
-        columns = joint.matrix if over is None else np.vstack(over.conditional[:2])
-        self.columns: FloatArray = np.ascontiguousarray(columns)
-        self.p_s, self.p_x = joint.p_s, joint.p_x
+        self._order = np.arange(joint.shape[1]) if order is None else order
+        matrix = np.ascontiguousarray(joint.masses[:, self._order])
+        matrix = matrix / matrix.sum()
+        self.p_s, self.p_x = matrix.sum(axis=1), matrix.sum(axis=0)
+        self.columns: FloatArray = matrix
+        if over is not None:
+            bounds = np.vstack(over.conditional[:2])[:, self._order]
+            self.columns = np.ascontiguousarray(bounds)
         self.notion = notion
         self._over = over
         self._totals = self.columns.sum(axis=1, keepdims=True)
@@ -64,13 +76,32 @@ class MergedColumns:
         levels = self.notion.levels(self._lift(column[:, None]), self.p_s)
         return {side: float(level[0]) for side, level in levels.items()}
 
-    def safest_to_add(self, column: FloatArray, candidates: FloatArray) -> int:
-        """Position of the candidate column whose union with ``column`` has the least risk."""
-        return int(np.argmin(self.risk(candidates + column[:, None])))
+    def safest(self, columns: FloatArray) -> int:
+        """Position of the column with the least risk, the first of equals.
+
+        Zero cells make risks infinite. Where all are, the column with the fewest zero lifts is
+        the closest to a finite risk; of several, the one with the least risk but for the zeros.
+        """
+        risk = self.notion.risk(self._lift(columns), self.p_s)
+        pick = int(np.argmin(risk))
+        if np.isfinite(risk[pick]):
+            return pick
+        zeros, others = self.infinite_risk(columns)
+        return int(np.lexsort((others, zeros))[0])
 
     def risk(self, columns: FloatArray) -> FloatArray:
         """Risk omega of each column."""
         return self.notion.risk(self._lift(columns), self.p_s)
+
+    def infinite_risk(self, columns: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Count the zero lifts of each column, and give its risk if they were 1."""
+        lift = self._lift(columns)
+        zero = lift == 0
+        return zero.sum(axis=0), self.notion.risk(np.where(zero, 1.0, lift), self.p_s)
+
+    def positions(self, members: Indices | Mask) -> Indices:
+        """Positions of symbols in the joint distribution, ascending."""
+        return np.sort(self._order[members])
 
     def _lift(self, columns: FloatArray) -> FloatArray:
         if self._over is None:
@@ -108,9 +139,9 @@ class MergedColumns:
             unions = self.columns[:, outside] + column[:, None]
             enough = np.flatnonzero(self.notion.meets(self._lift(unions), self.p_s))
             if enough.size:
-                pick = enough[np.argmin(self.p_x[outside[enough]])]
+                pick = int(enough[np.argmin(self.p_x[outside[enough]])])
             else:
-                pick = np.argmin(self.risk(unions))
+                pick = self.safest(unions)
             column = unions[:, pick]
             members[outside[pick]] = True
             outside = np.delete(outside, pick)
@@ -122,6 +153,12 @@ class MergedColumns:
         unions = column[:, None] + self.columns[:, order].cumsum(axis=1)
         met = np.flatnonzero(self.notion.meets(self._lift(unions), self.p_s))
         return order[: met[0] + 1] if met.size else order
+
+
+def canonical_order(joint: JointDistribution) -> Indices:
+    """Order of the useful symbols that depends on their columns only, the rarest first."""
+    masses = np.ascontiguousarray(joint.masses)
+    return np.lexsort((*masses[::-1], masses.sum(axis=0)))
 
 
 def labels_of(joint: JointDistribution, members: Indices | Mask) -> tuple[Label, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import permutations
 
 import numpy as np
 
@@ -11,10 +12,20 @@ from .._limits import MOST_PAIRS, POOL, refuse_beyond
 from ..confidence import ConfidenceSet
 from ..distribution import JointDistribution
 from ..notions import Notion
-from ._merging import Indices, Mask, MergedColumns, labels_of, partition_result
+from ._merging import (
+    Indices,
+    Mask,
+    MergedColumns,
+    canonical_order,
+    labels_of,
+    partition_result,
+)
 from ._result import PartitionResult
 
 __all__ = ["subset_merging"]
+
+# Up to this many high-risk symbols there is time for more than one order.
+_FEW = 1000
 
 
 def subset_merging(
@@ -30,6 +41,10 @@ def subset_merging(
     docs/errata.md): a group starts from the riskiest symbol left and takes in the symbol that
     lowers its risk most, until the group meets the notion. Cost grows with the square of the
     number of high-risk symbols.
+
+    Zero cells make risks infinite, so that there are several riskiest symbols. Up to 1,000
+    high-risk symbols, some orders of these are tried, and the partition that loses least is
+    taken. The order of the columns of ``joint`` has no influence, but for columns that are equal.
 
     Parameters
     ----------
@@ -57,7 +72,7 @@ def subset_merging(
     >>> round(result.nmi, 3)
     0.764
     """
-    merging = MergedColumns(joint, notion, over)
+    merging = MergedColumns(joint, notion, over, canonical_order(joint))
     risky = merging.risky
     n_risky = int(risky.sum())
     refuse_beyond(
@@ -67,30 +82,68 @@ def subset_merging(
         f"{n_risky**2 * joint.shape[0]:,} comparisons",
         f"use WatchdogSanitizer, or {POOL}",
     )
-    first = _private_groups(merging, np.flatnonzero(risky))
-    groups = _agglomerated(merging, first)
-    if repair and groups and not merging.meets(merging.merged(groups[-1])):
-        groups = _repaired(merging, risky, first)
+    found = [
+        _partition(merging, risky, starts, repair=repair)
+        for starts in _starts(merging, np.flatnonzero(risky))
+    ]
+    groups = min(found, key=lambda groups: (not _private(merging, groups), merging.loss(groups)))
     merged = np.zeros_like(risky)
     for group in groups:
         merged[group] = True
     return partition_result(
-        joint, notion, groups, repair=repair, moved=labels_of(joint, merged & ~risky), over=over
+        joint,
+        notion,
+        [merging.positions(group) for group in groups],
+        repair=repair,
+        moved=labels_of(joint, merging.positions(merged & ~risky)),
+        over=over,
     )
 
 
-def _private_groups(merging: MergedColumns, risky: Indices) -> list[Indices]:
+def _starts(merging: MergedColumns, risky: Indices) -> list[Indices]:
+    """Orders in which symbols start a group: the riskiest first, so one sorting serves all.
+
+    Of symbols with infinite risk no one is the riskiest. Three or fewer are tried in every order;
+    of more, those with the fewest or the most zeros come first, those with the most or the least
+    risk but for the zeros, or the rarest or the commonest.
+    """
+    risk = merging.risk(merging.columns[:, risky])
+    infinite = np.isinf(risk)
+    last = risky[~infinite][np.argsort(-risk[~infinite], kind="stable")]
+    first = risky[infinite]
+    if first.size <= 3:
+        tried = [np.array(order, dtype=np.intp) for order in permutations(first)]
+    else:
+        zeros, others = merging.infinite_risk(merging.columns[:, first])
+        keys = ((-others, zeros), (-others, -zeros), (-others,), (others,))
+        tried = [*(first[np.lexsort(key)] for key in keys), first, first[::-1]]
+    return [np.concatenate([order, last]) for order in tried[: None if risky.size <= _FEW else 1]]
+
+
+def _partition(
+    merging: MergedColumns, risky: Mask, starts: Indices, *, repair: bool
+) -> list[Indices]:
+    """Group the high-risk symbols; unless repaired, the last group may miss the notion."""
+    first = _private_groups(merging, starts)
+    groups = _agglomerated(merging, first)
+    return _repaired(merging, risky, first) if repair and not _private(merging, groups) else groups
+
+
+def _private(merging: MergedColumns, groups: Sequence[Indices]) -> bool:
+    """Tell whether the last group meets the notion; the others always do."""
+    return not groups or merging.meets(merging.merged(groups[-1]))
+
+
+def _private_groups(merging: MergedColumns, starts: Indices) -> list[Indices]:
     """Lines 4-11 of Algorithm 1; only the last group may miss the notion."""
-    pool = _Pool(merging.columns, risky)
-    # The riskiest symbol comes first, so one sorting serves all groups.
-    by_risk = risky[np.argsort(-merging.risk(merging.columns[:, risky]), kind="stable")]
+    pool = _Pool(merging.columns, np.sort(starts))
     groups = []
-    for start in by_risk:
+    for start in starts:
         if start not in pool:
             continue
         column, members = pool.take(pool.position(start)), [int(start)]
         while pool.size and not merging.meets(column):
-            pick = merging.safest_to_add(column, pool.columns)
+            pick = merging.safest(pool.columns + column[:, None])
             members.append(pool.symbol(pick))
             column = column + pool.take(pick)
         groups.append(np.array(members, dtype=np.intp))
@@ -100,10 +153,10 @@ def _private_groups(merging: MergedColumns, risky: Indices) -> list[Indices]:
 def _agglomerated(merging: MergedColumns, groups: Sequence[Indices]) -> list[Indices]:
     """Lines 12-16 of Algorithm 1: join the last group with others until it meets the notion."""
     groups = list(groups)
-    while len(groups) > 1 and not merging.meets(merging.merged(groups[-1])):
+    while len(groups) > 1 and not _private(merging, groups):
         last = groups.pop()
         others = np.column_stack([merging.merged(group) for group in groups])
-        partner = groups.pop(merging.safest_to_add(merging.merged(last), others))
+        partner = groups.pop(merging.safest(others + merging.merged(last)[:, None]))
         groups.append(np.concatenate([last, partner]))
     return groups
 
@@ -125,12 +178,14 @@ def _repaired(merging: MergedColumns, risky: Mask, groups: Sequence[Indices]) ->
 
 
 class _Pool:
-    """Columns that are still free, kept contiguous so that a search reads only these."""
+    """Columns that are still free, kept contiguous so that a search reads only these.
+
+    They stay in their order, so that the first of equals is the same in every search.
+    """
 
     def __init__(self, columns: FloatArray, symbols: Indices) -> None:
         self._columns = columns[:, symbols].copy()
         self._symbols = symbols.copy()
-        self._position = {int(symbol): i for i, symbol in enumerate(symbols)}
         self.size = symbols.size
 
     @property
@@ -138,22 +193,19 @@ class _Pool:
         return self._columns[:, : self.size]
 
     def __contains__(self, symbol: int) -> bool:
-        return int(symbol) in self._position
+        position = self.position(symbol)
+        return position < self.size and self.symbol(position) == symbol
 
     def position(self, symbol: int) -> int:
-        return self._position[int(symbol)]
+        return int(np.searchsorted(self._symbols[: self.size], symbol))
 
     def symbol(self, position: int) -> int:
         return int(self._symbols[position])
 
     def take(self, position: int) -> FloatArray:
-        """Remove a column and return it; the last one moves to its place."""
+        """Remove a column and return it; those behind it move up."""
         column = self._columns[:, position].copy()
-        last = self.size - 1
-        del self._position[self.symbol(position)]
-        if position != last:
-            self._columns[:, position] = self._columns[:, last]
-            self._symbols[position] = self._symbols[last]
-            self._position[self.symbol(last)] = position
-        self.size = last
+        for free in (*self._columns, self._symbols):
+            free[position : self.size - 1] = free[position + 1 : self.size]
+        self.size -= 1
         return column

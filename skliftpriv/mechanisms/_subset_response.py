@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import time
-import warnings
-from collections.abc import Callable
 
 import numpy as np
 from scipy.sparse import coo_array, csr_array, eye_array, vstack
 
-from .._arrays import FloatArray
+from .._arrays import FloatArray, Label
 from .._limits import MERGE, MOST_OPTIMIZED, POOL, refuse_beyond
 from ..confidence import ConfidenceSet
 from ..distribution import JointDistribution
-from ..exceptions import BudgetWarning
 from ..measures import entropy
 from ..notions import Notion
 from ..solvers import PosteriorSolution, solve
@@ -52,9 +49,15 @@ def subset_random_response(
     """Release low-risk symbols unchanged and randomise the others optimally within groups.
 
     The groups come from subset merging; each is small, so that its optimal random response is
-    found quickly (Zarrabian, Ding and Sadeghi 2023, Algorithm 2). A group that cannot meet the
-    budget on its own is joined with others; if all high-risk symbols together cannot, low-risk
-    ones are taken in until they can, as in the repair of subset merging.
+    found quickly (Zarrabian, Ding and Sadeghi 2023, Algorithm 2). If the high-risk symbols
+    together cannot meet the budget, low-risk ones are taken in until they can, as in the repair
+    of subset merging.
+
+    A group can meet the budget exactly when its merged symbol does, because the posteriors of
+    its outputs average to its prior. Subset merging makes sure of that for every group, so lines
+    4-16 of Algorithm 2, which join groups that cannot, have nothing to do. Their printed test,
+    that the polytope of the group is not empty, is weaker and would let groups pass for which
+    the linear program of line 21 has no solution.
 
     Parameters
     ----------
@@ -95,13 +98,8 @@ def subset_random_response(
         f"{n_risky:,} values of X are high-risk, and groups of them are optimised one by one",
         f"{MERGE}, or {POOL}",
     )
-    groups = feasible_subsets(
-        _groups(joint, notion, over, repair=False),
-        lambda group: merging.meets(merging.merged(group)),
-    )
-    repaired = len(groups) == 1 and not merging.meets(merging.merged(groups[0]))
-    if repaired:
-        groups = _groups(joint, notion, over, repair=True)
+    merged = subset_merging(joint, notion, over=over)
+    groups = _positions(joint, merged.partition)
     solutions: list[PosteriorSolution] = []
     for group in groups:
         refuse_many_posteriors(group.size)
@@ -110,37 +108,14 @@ def subset_random_response(
         left = None if time_limit is None else max(time_limit - (time.monotonic() - start), 1e-3)
         problem = posterior_problem(joint, notion, over, group)
         solutions.append(solve(problem, method=method, gap=gap, time_limit=left, verbose=verbose))
-    status = "repaired" if repaired else "optimal in groups"
+    status = "repaired" if merged.moved else "optimal in groups"
     return _assembled(joint, notion, over, groups, solutions, status, time.monotonic() - start)
 
 
-def _groups(
-    joint: JointDistribution, notion: Notion, over: ConfidenceSet | None, *, repair: bool
-) -> list[Indices]:
-    """Return the groups that Algorithm 1 makes of the high-risk symbols, by position."""
-    with warnings.catch_warnings():
-        # That the groups alone may miss the budget is dealt with here.
-        warnings.simplefilter("ignore", BudgetWarning)
-        partition = subset_merging(joint, notion, repair=repair, over=over).partition
+def _positions(joint: JointDistribution, partition: tuple[tuple[Label, ...], ...]) -> list[Indices]:
+    """Turn groups of labels into positions in the joint distribution."""
     place = {label: i for i, label in enumerate(joint.useful_labels)}
     return [np.array([place[label] for label in group], dtype=np.intp) for group in partition]
-
-
-def feasible_subsets(groups: list[Indices], feasible: Callable[[Indices], bool]) -> list[Indices]:
-    """Join groups until each can meet the budget: lines 4-16 of Algorithm 2.
-
-    A group can meet the budget if its own prior does, because the posteriors of its outputs
-    average to that prior; the printed test, that the polytope is not empty, is weaker and lets
-    groups pass for which the linear program of line 21 has no solution.
-    """
-    waiting = list(groups)
-    done: list[Indices] = []
-    while waiting:
-        subset = waiting.pop(0)
-        while not feasible(subset) and (waiting or done):
-            subset = np.concatenate([subset, waiting.pop(0) if waiting else done.pop()])
-        done.append(subset)
-    return done
 
 
 def _assembled(

@@ -14,11 +14,11 @@ from ..channel import Channel
 from ..confidence import ConfidenceSet
 from ..distribution import JointDistribution
 from ..exceptions import InvalidParameterError
-from ..measures import breach_probability
+from ..measures._lift import lift_of_columns
 from ..notions import ALIP, LIP, Notion
-from ..notions._polyhedral import MAX_LIFT, MIN_LIFT
 from ..notions._relaxed import RelaxedLift
-from ._merging import Indices, Mask, MergedColumns, labels_of, partition_result
+from ._merging import Indices, MergedColumns, canonical_order, labels_of, partition_result
+from ._relaxed_partition import greedy_partition, searched_partition
 from ._result import PartitionResult
 
 __all__ = ["CriticalEpsilons", "critical_epsilons", "high_risk_leakage", "watchdog"]
@@ -37,10 +37,13 @@ def watchdog(
     r"""Release low-risk symbols unchanged and randomise all others independently of their value.
 
     A symbol is low-risk when its own lift meets the notion. The others are mapped by one and
-    the same distribution R(y), which minimises the leakage on the high-risk set
-    (Sadeghi, Ding and Rakotoarivelo 2020, Theorem 1; Zarrabian, Ding and Sadeghi 2023, eq. 6-10):
+    the same distribution R(y) (Sadeghi, Ding and Rakotoarivelo 2020, Theorem 1; Zarrabian, Ding
+    and Sadeghi 2023, eq. 6-10):
 
     .. math:: P(y|x) = 1\{x = y\}\ (x \in X_L), \qquad P(y|x) = R(y)\ (x \in X_H).
+
+    No randomisation of the high-risk set leaks less, except that another one can have a smaller
+    l1- or chi2-lift-inverse; see :func:`high_risk_leakage`.
 
     Parameters
     ----------
@@ -53,11 +56,12 @@ def watchdog(
         Leakage and mutual information are the same.
     delta : float, default=0.0
         For LIP and ALIP: allow log-lifts outside the band with at most this total probability,
-        by releasing some high-risk symbols unchanged (Sadeghi et al. 2020, Algorithm 1).
+        by releasing some high-risk symbols unchanged (Sadeghi et al. 2020, Proposition 1).
     epsilon_max : float, pair (lower, upper) or None, default=None
         With ``delta``: a wider band that no log-lift may leave. None for no limit.
     repair : bool, default=True
-        Move further symbols to the high-risk set until the budget holds for it too. False is
+        Move further symbols to the high-risk set until the budget holds for it too, and with
+        ``delta`` search beyond the greedy Algorithm 1 of Sadeghi et al. (2020). False is
         paper-exact and warns when the budget is missed.
     over : ConfidenceSet, optional
         Keep the budget for every distribution of this set, with LIP, ALIP or LDP. By default for
@@ -86,7 +90,7 @@ def watchdog(
             "delta is for one distribution and has no meaning over a confidence set; use delta=0."
         )
     target = _target(notion, delta, epsilon_max)
-    merging = MergedColumns(joint, notion, over)
+    merging = MergedColumns(joint, notion, over, canonical_order(joint))
     risky = merging.risky
     high = merging.extended(risky) if repair and risky.any() else risky
     if isinstance(target, RelaxedLift):
@@ -97,16 +101,16 @@ def watchdog(
             f"delta > 0 takes {work:,} comparisons of {int(high.sum()):,} high-risk values of X",
             f"use delta=0, or {POOL}",
         )
-        high = high & ~_exempted(joint, target, high)
-    groups = [np.flatnonzero(high)] if high.any() else []
+        high = (searched_partition if repair else greedy_partition)(merging, target, high)
+    groups = [merging.positions(high)] if high.any() else []
     return partition_result(
         joint,
         target,
         groups,
         repair=repair,
         over=over,
-        moved=labels_of(joint, high & ~risky),
-        exempted=labels_of(joint, risky & ~high),
+        moved=labels_of(joint, merging.positions(high & ~risky)),
+        exempted=labels_of(joint, merging.positions(risky & ~high)),
         channel=_uniform_channel(joint, groups) if randomization == "uniform" else None,
     )
 
@@ -138,45 +142,16 @@ def _uniform_channel(joint: JointDistribution, groups: list[Indices]) -> Channel
     return Channel(csr_array(matrix), joint.useful_labels, joint.useful_labels)
 
 
-def _exempted(joint: JointDistribution, target: RelaxedLift, high: Mask) -> Mask:
-    """Greedy (epsilon, delta)-partitioning: Algorithm 1 of Sadeghi et al. (2020).
-
-    Releasing a symbol unchanged always lowers the loss of mutual information, so the test of
-    the printed algorithm for that never fails and is left out.
-    """
-    band = target.notion.budget
-    merging = MergedColumns(joint, target)
-
-    def breach(columns: FloatArray) -> FloatArray:
-        return breach_probability(columns, band[MIN_LIFT], band[MAX_LIFT], p_s=joint.p_s)
-
-    # Rounding must not turn a total that is just above delta into one that is just below.
-    allowance = target.delta * (1 - 1e-12)
-    own = breach(joint.matrix)
-    candidates = np.flatnonzero(
-        high & (own <= allowance) & target.meets(joint.lift, joint.p_s)  # eq. 14
-    )
-    exempt: Mask = np.zeros_like(high)
-    for x in candidates[np.argsort(own[candidates], kind="stable")]:
-        rest = high & ~exempt
-        rest[x] = False
-        total = own[~rest].sum()
-        if rest.any():
-            column = merging.merged(rest)
-            total += breach(column[:, None]).sum()
-            exempt[x] = total <= allowance and merging.meets(column)
-        else:
-            exempt[x] = total <= allowance
-    return exempt
-
-
 def high_risk_leakage(
     joint: JointDistribution, notion: Notion, symbols: tuple[Label, ...]
 ) -> dict[str, float]:
-    """Least leakage that any randomisation within a set of symbols can reach.
+    """Leakage of a set of symbols that is merged, or randomised regardless of which symbol it is.
 
-    Closed form: the level of the merged set (Zarrabian, Ding and Sadeghi 2023, eq. 9 and 10;
-    for LDP their Theorem 1).
+    For LIP, ALIP, LDP, both sides of the alpha-lift, the l1-lift and the chi2-lift this is the
+    least worst-case level that any randomisation of the set can reach (Zarrabian, Ding and
+    Sadeghi 2023, eq. 9 and 10; for LDP their Theorem 1): the lift of the merged set is an average
+    of the lifts of the outputs, and these levels are quasi-convex in the lift. The inverses of
+    the l1- and the chi2-lift are not, and another randomisation can have less.
 
     Parameters
     ----------
@@ -195,7 +170,7 @@ def high_risk_leakage(
     unknown = [label for label in symbols if label not in joint.useful_labels]
     if unknown or not len(symbols):
         raise InvalidParameterError(
-            f"{unknown[0]!r} is no useful symbol." if unknown else "symbols must not be empty."
+            f"{unknown[0]!r} is not a useful symbol." if unknown else "symbols must not be empty."
         )
     members = np.array([joint.useful_labels.index(label) for label in symbols], dtype=np.intp)
     merging = MergedColumns(joint, notion)
@@ -213,9 +188,10 @@ class CriticalEpsilons:
     epsilons : ndarray
         For epsilon at least ``epsilons[j]`` the symbol ``symbols[j]`` is low-risk.
     merged : ndarray
-        Level of the merged high-risk set at that epsilon (0 when it is empty).
+        Level, in units of epsilon, of the merged set of all symbols that are high-risk at that
+        epsilon (0 when there are none). Symbols with the same level turn low-risk together.
     effective : ndarray
-        The level that the watchdog really reaches there: the larger of the two.
+        The level that the unrepaired watchdog really reaches there: the larger of the two.
     """
 
     symbols: tuple[Label, ...]
@@ -252,16 +228,15 @@ def critical_epsilons(joint: JointDistribution, notion: Notion | None = None) ->
     array([0.548, 0.417, 0.011])
     """
     notion = LIP(1.0) if notion is None else notion
-    own = _scale(notion, joint.lift, joint.p_s)
-    # A hair more than the level itself, so that the symbol is low-risk at its own epsilon.
-    own = own * (1 + 1e-11) + 1e-11
+    own = _scale(notion, joint.lift, joint.p_s, hair=2e-12)
     order = np.argsort(-own, kind="stable")
+    # A hair more, so that a symbol is low-risk at its own epsilon in spite of rounding.
+    epsilons = own[order] * (1 + 1e-11)
+    n_high = np.searchsorted(-own[order], -epsilons)
     merging = MergedColumns(joint, notion)
-    sums = np.cumsum(merging.columns[:, order], axis=1)[:, :-1]
-    merged = np.zeros(order.size)
-    if order.size > 1:
-        merged[1:] = _scale(notion, merging._lift(sums), joint.p_s)
-    epsilons = own[order]
+    sums = np.cumsum(merging.columns[:, order], axis=1)
+    levels = _scale(notion, lift_of_columns(sums, joint.p_s), joint.p_s)
+    merged = np.where(n_high > 0, levels[n_high - 1], 0.0)
     return CriticalEpsilons(
         symbols=labels_of(joint, order),
         epsilons=epsilons,
@@ -270,7 +245,11 @@ def critical_epsilons(joint: JointDistribution, notion: Notion | None = None) ->
     )
 
 
-def _scale(notion: Notion, lift: FloatArray, p_s: FloatArray) -> FloatArray:
-    """Smallest factor by which the budget must be scaled so that each output meets it."""
+def _scale(notion: Notion, lift: FloatArray, p_s: FloatArray, hair: float = 0.0) -> FloatArray:
+    """Smallest factor by which the budget must be scaled so that each output meets it.
+
+    With a hair, so that each output meets it in floating point, where in doubt it does not.
+    """
     levels = notion.levels(lift, p_s)
-    return np.max([levels[side] / bound for side, bound in notion.budget.items()], axis=0)
+    needed = {side: level * (1 + hair) + hair for side, level in levels.items()}
+    return np.max([needed[side] / bound for side, bound in notion.budget.items()], axis=0)

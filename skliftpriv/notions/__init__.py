@@ -2,8 +2,9 @@
 
 from ._averaged import AlphaLift, Chi2Lift, L1Lift
 from ._base import Notion
+from ._lift_bounds import implied_lift_bounds
 from ._polyhedral import ALIP, LDP, LIP
-from ._relations import ImpliedBounds, implied_bounds, implied_lift_bounds, lift_band
+from ._relations import ImpliedBounds, implied_bounds, lift_band
 from ._side_channel import SRLIP
 
 __all__ = [

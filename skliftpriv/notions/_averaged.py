@@ -1,8 +1,9 @@
 """Notions that bound an average of the lift over S: l1-, chi2- and alpha-lift privacy.
 
 Each has two sides, the lift and its inverse, because a bound on the average lift alone leaves
-the min-lift free (Zarrabian, Ding and Sadeghi 2023, section 6). Thresholds are those of their
-section 6.2, e.g. l1-lift <= exp(upper) - 1; levels are given in nats so that a level compares
+the min-lift of rare symbols free (Zarrabian, Ding and Sadeghi 2023, section 6): an l1-lift of t
+keeps it above 1 - t / (2 P(s)), which is no bound where P(s) <= t / 2. Thresholds are those of
+their section 6.2, e.g. l1-lift <= exp(upper) - 1; levels are given in nats so that a level compares
 directly with its budget.
 """
 

@@ -35,6 +35,8 @@ class Notion(ABC):
     key: ClassVar[str]
     #: Whether the notion is a set of linear inequalities on the posterior of an output.
     polyhedral: ClassVar[bool] = False
+    #: Whether mixing a release with a constant can only lower its levels.
+    mixing_helps: ClassVar[bool] = True
 
     @property
     @abstractmethod

@@ -2,24 +2,21 @@
 
 Several bounds printed by Zarrabian, Ding and Sadeghi (2023, Propositions 1, 3 and 5) are false
 because they take |lift - 1| <= max-lift - 1; docs/errata.md has counterexamples. The functions
-here give the corrected ones. Those of the l1-lift, the chi2-lift and the averages built on them
-are attained; those of the lift-inverses are approached, not attained.
+here give the corrected ones, rounded outward.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict, dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from .._arrays import as_nonnegative
 from ..exceptions import UnsupportedNotionError
-from ._averaged import AlphaLift, Chi2Lift, L1Lift
 from ._base import Notion, finite_exp
 from ._polyhedral import ALIP, LDP, LIP, MAX_LIFT, MIN_LIFT
 
-__all__ = ["ImpliedBounds", "implied_bounds", "implied_lift_bounds", "lift_band"]
+__all__ = ["ImpliedBounds", "implied_bounds", "lift_band"]
 
 
 @dataclass(frozen=True)
@@ -64,6 +61,10 @@ def lift_band(notion: Notion) -> ALIP:
 def implied_bounds(notion: Notion) -> ImpliedBounds:
     """Bound every other leakage measure by a LIP, ALIP or LDP budget.
 
+    The bounds on ``ldp`` and on the l1-, chi2- and alpha-lifts, their inverses and their means
+    are the smallest that hold for every prior of S when LIP or ALIP is known. LDP is taken as
+    the LIP that it implies, so there only ``ldp`` is that sharp.
+
     Parameters
     ----------
     notion : LIP, ALIP or LDP
@@ -73,7 +74,8 @@ def implied_bounds(notion: Notion) -> ImpliedBounds:
     -------
     ImpliedBounds
         Sibson and Arimoto bounds hold for every order in [1, inf]: both measures are at most
-        maximal leakage, which tightens the factor alpha / (alpha - 1) of the papers to 1.
+        maximal leakage, which tightens the factor alpha / (alpha - 1) of the papers to 1. The
+        bounds on the alpha-lift and its inverse hold for every order too and are those of infinity.
 
     Examples
     --------
@@ -86,57 +88,58 @@ def implied_bounds(notion: Notion) -> ImpliedBounds:
     """
     band = lift_band(notion)
     largest, smallest = finite_exp(band.upper), 1 / finite_exp(band.lower)
-    # Attained by a two-valued lift: mass (1 - Psi)/(Lambda - Psi) at Lambda, the rest at Psi.
-    l1 = 2 * (largest - 1) * (1 - smallest) / (largest - smallest)
-    chi2 = (largest - 1) * (1 - smallest)
-    inverse = max(1 / smallest - 1, 1 - 1 / largest)
+    # Near 1 the difference of two doubles would lose the digits of a small budget.
+    up = math.expm1(band.upper) if band.upper < 1 else largest - 1
+    down = -math.expm1(-band.lower)
+    l1 = _outward(2 * _mean_product(up, down))
+    chi2 = _outward(up * down)
     ldp = notion.epsilon if isinstance(notion, LDP) else band.lower + band.upper
     return ImpliedBounds(
         ldp=ldp,
         mutual_information=band.upper,
-        total_variation=float(l1 / 2),
-        chi2_divergence=float(chi2),
+        total_variation=l1 / 2,
+        chi2_divergence=chi2,
         sibson_mutual_information=band.upper,
         arimoto_mutual_information=band.upper,
         maximal_leakage=band.upper,
         min_entropy_leakage=band.upper,
-        l1_lift=float(l1),
-        chi2_lift=float(chi2),
-        alpha_lift=float(largest),
-        l1_lift_inverse=float(inverse),
-        chi2_lift_inverse=float(inverse**2),
-        alpha_lift_inverse=float(1 / smallest),
+        l1_lift=l1,
+        chi2_lift=chi2,
+        alpha_lift=_outward(largest),
+        l1_lift_inverse=_outward(_l1_inverse(up, down, smallest)),
+        chi2_lift_inverse=_outward(_chi2_inverse(up, down, smallest)),
+        alpha_lift_inverse=_outward(1 / smallest),
     )
 
 
-def implied_lift_bounds(notion: Notion, p_s: ArrayLike) -> tuple[float, float]:
-    """Smallest and largest lift that an averaged notion still allows, given the prior of S.
+# The extreme lifts are two-valued: a = exp(-lower) = 1 - down with probability
+# up / (up + down), and t = 1 + up with the rest, so that the mean is 1. The distance of the
+# lift from 1 is convex, so t is as large as it may be. That of its inverse is concave from
+# some point on, and where a > 1/2 a smaller t can be worse.
 
-    (Zarrabian, Ding and Sadeghi 2023, Propositions 4 and 6.) The rarest sensitive symbol is
-    the least protected: an average over S hardly sees it.
 
-    Parameters
-    ----------
-    notion : Notion
-        The budget that holds.
-    p_s : array-like of shape (n_sensitive,)
-        Prior of S.
+def _mean_product(up: float, down: float) -> float:
+    """Harmonic sum of both: the mean distance from 1 on each side of a two-valued lift."""
+    return 0.0 if up == 0 or down == 0 else 1 / (1 / up + 1 / down)
 
-    Returns
-    -------
-    (min_lift, max_lift) : tuple of float
-    """
-    prior = as_nonnegative(p_s, "p_s", ndim=1)
-    rarest = prior[prior > 0].min()
-    if isinstance(notion, L1Lift):
-        lower, upper = np.expm1(notion.lower), np.expm1(notion.upper)
-        return float(rarest / (lower + rarest)), float(upper / rarest + 1)
-    if isinstance(notion, Chi2Lift):
-        lower, upper = np.expm1(notion.lower), np.expm1(notion.upper)
-        root = np.sqrt(rarest)
-        return float(root / (lower + root)), float(upper / root + 1)
-    if isinstance(notion, AlphaLift):
-        root = rarest ** (1 / notion.alpha)
-        return float(np.exp(-notion.lower) * root), float(np.exp(notion.upper) / root)
-    band = lift_band(notion)
-    return float(np.exp(-band.lower)), float(np.exp(band.upper))
+
+def _l1_inverse(up: float, down: float, smallest: float) -> float:
+    if smallest > 0.5:
+        # Zero of the derivative of the mean below with respect to t.
+        root = smallest * (1 + math.sqrt(2 * down)) / (2 * smallest - 1)
+        up = min(up, root - 1)
+    return _mean_product(up, down) * (1 / smallest + 1 / (1 + up))
+
+
+def _chi2_inverse(up: float, down: float, smallest: float) -> float:
+    if smallest > 0.5:
+        # The same here is a cubic in t with one root above 1.
+        cubic = [(1 - 2 * smallest) / smallest**2, 4, -3 - 2 * smallest, 2 * smallest]
+        roots = np.roots(cubic)
+        up = min(up, float(roots.real.max()) - 1)
+    return _mean_product(up, down) * (down / smallest**2 + up / (1 + up) ** 2)
+
+
+def _outward(bound: float) -> float:
+    """Round a bound up by more than the error of its formula."""
+    return float(bound * (1 + 1e-12))

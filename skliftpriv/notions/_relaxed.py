@@ -21,7 +21,9 @@ class RelaxedLift(Notion):
     """Leave the lift band of a LIP or ALIP notion with probability at most delta.
 
     (Sadeghi, Ding and Rakotoarivelo 2020, Definition 1, there for LIP.) Unlike the other
-    notions this one is a promise about all outputs together.
+    notions this one is a promise about all outputs together. A pair (s, y) that never occurs
+    breaks no promise, although its lift of 0 is outside the band; merging or mixing outputs may
+    give it a mass, so that post-processing can raise the probability.
 
     Parameters
     ----------
@@ -37,6 +39,7 @@ class RelaxedLift(Notion):
     delta: float
     ceiling: LIP | ALIP | None = None
     key = "relaxed"
+    mixing_helps = False
 
     def __post_init__(self) -> None:
         if not isinstance(self.notion, LIP | ALIP):

@@ -51,7 +51,7 @@ TELLING = {
 def test_an_index_that_may_tell_s_is_warned_of_and_named(case):
     frame, what = TELLING[case]
     sanitizer = merging()
-    with pytest.warns(UnprotectedColumnsWarning, match="is released with the rows"):
+    with pytest.warns(UnprotectedColumnsWarning, match="Released with the rows, and not covered"):
         sanitizer.fit(frame)
     assert sanitizer.guarantee_.unprotected == (what,)
     assert f"not protected: {what}" in str(sanitizer.guarantee_)

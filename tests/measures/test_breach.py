@@ -1,5 +1,6 @@
 import itertools
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 from skliftpriv import measures
 from skliftpriv.exceptions import InvalidParameterError
 
-from ..strategies import joints
+from ..strategies import count_tables
 
 # P_S = (1/2, 1/2); lifts are (3/2, 1/2), (1, 1) and (0, 2).
 JOINT = np.array([[3, 2, 0], [1, 2, 2]]) / 10
@@ -32,15 +33,24 @@ def test_breach_probability_of_some_columns_needs_the_prior():
     np.testing.assert_allclose(value, [0.2])
 
 
-@given(joints(), st.floats(1e-6, 2))
-def test_breach_probability_falls_with_the_bound_and_vanishes_with_the_violation(joint, bound):
-    near = measures.breach_probability(joint.matrix, bound).sum()
-    far = measures.breach_probability(joint.matrix, bound + 0.3).sum()
-    assert 0 <= far <= near <= 1 + 1e-12
-    logs = measures.log_lift(joint.matrix)[joint.matrix > 0]
-    # Doubles cannot decide a log-lift that equals the bound.
-    assume((np.abs(np.abs(logs) - bound) > 1e-9).all())
-    assert (near > 0) == (np.abs(logs) > bound).any()
+@given(count_tables(), st.integers(0, 30), st.integers(0, 30))
+def test_breach_probability_is_the_mass_of_the_pairs_outside_the_band(counts, below, above):
+    """With whole numbers only: the lift of a cell is c n / (row column)."""
+    table, n = counts.tolist(), int(counts.sum())
+    rows, columns = counts.sum(axis=1).tolist(), counts.sum(axis=0).tolist()
+    # Bounds between two lifts of such tables, so that rounding decides nothing.
+    low = Fraction(1, 1 + below) - Fraction(1, 10**7)
+    high = 1 + above + Fraction(1, 10**7)
+    expected = []
+    for x, column in enumerate(columns):
+        outside = [
+            table[s][x]
+            for s, row in enumerate(rows)
+            if not low <= Fraction(table[s][x] * n, row * column) <= high
+        ]
+        expected.append(sum(outside) / n)
+    value = measures.breach_probability(counts, -math.log(low), math.log(high))
+    np.testing.assert_allclose(value, expected, atol=1e-12)
 
 
 @pytest.mark.parametrize(("lower", "upper"), [(-1, 1), (1, -1), (np.nan, 1), (1, np.nan)])
@@ -49,22 +59,43 @@ def test_impossible_bounds_are_refused(lower, upper):
         measures.breach_probability(JOINT, lower, upper)
 
 
-def naive_largest_posterior(joint, prior_at_most):
-    n_s = joint.shape[0]
-    p_s, p_y = joint.sum(axis=1), joint.sum(axis=0)
-    best = np.zeros(joint.shape[1])
-    for size in range(n_s + 1):
-        for members in itertools.combinations(range(n_s), size):
-            if p_s[list(members)].sum() <= prior_at_most + 1e-12:
-                best = np.maximum(best, joint[list(members)].sum(axis=0) / p_y)
-    return best
+def properties(counts):
+    """Prior and posteriors of every property of S, as fractions."""
+    n_s = len(counts)
+    total, columns = Fraction(int(counts.sum())), counts.sum(axis=0)
+    for bits in itertools.product([0, 1], repeat=n_s):
+        chosen = counts[np.array(bits, dtype=bool)]
+        posterior = [
+            Fraction(int(a), int(b)) for a, b in zip(chosen.sum(axis=0), columns, strict=True)
+        ]
+        yield int(chosen.sum()) / total, posterior
 
 
-@given(joints(), st.floats(0, 1))
-def test_largest_posterior_agrees_with_a_search_over_all_properties(joint, prior_at_most):
-    value = measures.largest_posterior(joint.matrix, prior_at_most)
-    expected = naive_largest_posterior(joint.matrix, prior_at_most)
-    np.testing.assert_allclose(value, expected, atol=1e-12)
+RHOS = st.fractions(Fraction(1, 50), Fraction(49, 50), max_denominator=50)
+
+
+@given(count_tables(max_s=5), st.fractions(0, 1, max_denominator=60))
+def test_largest_posterior_agrees_with_a_search_over_all_properties(counts, prior_at_most):
+    allowed = [posterior for prior, posterior in properties(counts) if prior <= prior_at_most]
+    expected = [max(column) for column in zip(*allowed, strict=True)]
+    value = measures.largest_posterior(counts, float(prior_at_most))
+    np.testing.assert_allclose(value, np.array(expected, dtype=float), atol=1e-12)
+
+
+@given(count_tables(max_s=5), RHOS, RHOS)
+def test_breaches_are_those_of_some_property(counts, rho1, rho2):
+    """Evfimievski, Gehrke and Srikant 2003, Definition 1, for every property of S."""
+    assume(rho1 < rho2)
+    every = list(properties(counts))
+    # Doubles cannot decide a posterior that equals its bound.
+    assume(not any(p in (rho1, rho2) for _, posterior in every for p in posterior))
+    up = [any(prior <= rho1 and q[y] > rho2 for prior, q in every) for y in range(counts.shape[1])]
+    down = [
+        any(prior >= rho2 and q[y] < rho1 for prior, q in every) for y in range(counts.shape[1])
+    ]
+    rhos = float(rho1), float(rho2)
+    np.testing.assert_array_equal(measures.upward_breach(counts, *rhos), up)
+    np.testing.assert_array_equal(measures.downward_breach(counts, *rhos), down)
 
 
 def test_largest_posterior_admits_a_prior_equal_to_the_bound():
@@ -77,11 +108,11 @@ def test_largest_posterior_admits_a_prior_equal_to_the_bound():
 @example(27)  # here the solver's own tolerance is 3e-7 short of the optimum
 @given(st.integers(0, 1000))
 def test_knapsack_for_many_symbols_agrees_with_the_search(seed):
-    rng = np.random.default_rng(seed)
-    joint = rng.random((13, 2)) ** 3
-    joint /= joint.sum()
-    value = measures.largest_posterior(joint, 0.31)
-    np.testing.assert_allclose(value, naive_largest_posterior(joint, 0.31), atol=1e-12)
+    # 13 symbols are too many for the table of all properties that fewer are looked up in.
+    counts = np.ceil(1e6 * np.random.default_rng(seed).random((13, 2)) ** 3).astype(np.int64)
+    allowed = [posterior for prior, posterior in properties(counts) if prior <= Fraction(31, 100)]
+    expected = [float(max(column)) for column in zip(*allowed, strict=True)]
+    np.testing.assert_allclose(measures.largest_posterior(counts, 0.31), expected, atol=1e-12)
 
 
 def test_upward_and_downward_breach_by_hand():
@@ -92,14 +123,6 @@ def test_upward_and_downward_breach_by_hand():
     np.testing.assert_array_equal(measures.upward_breach(joint, 0.1, 0.4), [False, False])
     np.testing.assert_array_equal(measures.downward_breach(joint, 0.6, 0.7), [True, False])
     np.testing.assert_array_equal(measures.downward_breach(joint, 0.4, 0.7), [False, False])
-
-
-@given(joints(), st.floats(0.05, 0.9), st.floats(0.01, 0.5))
-def test_downward_breach_is_the_upward_breach_of_the_complement(joint, rho1, gap):
-    rho2 = min(rho1 + gap, 0.99)
-    down = measures.downward_breach(joint.matrix, rho1, rho2)
-    up = measures.upward_breach(joint.matrix, 1 - rho2, 1 - rho1)
-    np.testing.assert_array_equal(down, up)
 
 
 def test_sufficient_bounds_by_hand():

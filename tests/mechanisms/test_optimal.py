@@ -100,14 +100,33 @@ def test_only_a_bound_on_all_mechanisms_is_called_a_gap_to_the_optimum():
     assert grouped.gap <= 1e-6
 
 
-def test_infeasible_subsets_are_joined_first_with_waiting_and_then_with_done_ones():
-    from skliftpriv.mechanisms._subset_response import feasible_subsets
+def test_a_group_whose_polytope_is_not_empty_may_still_miss_the_budget():
+    """Zarrabian et al. (2023), Algorithm 2 as printed would let this group pass."""
+    joint = JointDistribution.from_counts([[6, 1, 13], [1, 2, 17]])
+    notion = LIP(0.2)
+    group = [0, 1]
+    # Some posterior on the group meets the budget ...
+    share = np.linspace(0, 1, 10_001)
+    lifts = joint.lift[:, group] @ np.vstack([share, 1 - share])
+    assert notion.meets(lifts, joint.p_s).any()
+    # ... but not the prior of the group, and the posteriors of its outputs average to that.
+    assert max(mechanisms.high_risk_leakage(joint, notion, (0, 1)).values()) > 0.5
+    result = mechanisms.subset_random_response(joint, notion)
+    assert result.status == "repaired"
+    assert certified(result)
 
-    groups = [np.array([i]) for i in range(4)]
-    joined = feasible_subsets(groups, lambda group: group.sum() >= 3)
-    assert [sorted(group.tolist()) for group in joined] == [[0, 1, 2], [3]]
-    joined = feasible_subsets(groups[::-1], lambda group: group.sum() >= 3)
-    assert [sorted(group.tolist()) for group in joined] == [[3], [0, 1, 2]]
+
+@pytest.mark.parametrize("notion", [LIP(0.4), ALIP(0.4, 0.4), LDP(0.8)], ids=str)
+def test_every_group_of_subset_merging_can_meet_the_budget(notion):
+    """So that subset random response has no groups to join."""
+    for seed in range(60):
+        joint = make_joint(2 + seed % 3, 4 + seed % 5, random_state=seed)
+        for group in mechanisms.subset_merging(joint, notion).partition:
+            levels = mechanisms.high_risk_leakage(joint, notion, group)
+            assert all(levels[side] <= bound for side, bound in notion.budget.items())
+        result = mechanisms.subset_random_response(joint, notion)
+        assert certified(result)
+        assert result.certified.mixed < 1e-6
 
 
 DEGENERATE = {

@@ -3,10 +3,11 @@ import math
 
 import numpy as np
 import pytest
+from scipy.optimize import linprog
 
 from skliftpriv import ALIP, LDP, LIP, AlphaLift, Chi2Lift, L1Lift
-from skliftpriv.exceptions import InvalidDistributionError, UnsupportedNotionError
-from skliftpriv.notions import implied_bounds, implied_lift_bounds, lift_band
+from skliftpriv.exceptions import UnsupportedNotionError
+from skliftpriv.notions import implied_bounds, lift_band
 
 
 def test_lift_band_of_each_notion():
@@ -38,18 +39,55 @@ def test_implied_bounds_by_hand():
         "l1_lift": 2 * 2 * 0.5 / 2.5,
         "chi2_lift": 2 * 0.5,
         "alpha_lift": 3,
-        "l1_lift_inverse": 1,
-        "chi2_lift_inverse": 1,
+        # lift 3 with probability 1/5, 1/2 with 4/5: |1/l - 1| is 2/3 and 1
+        "l1_lift_inverse": 14 / 15,
+        "chi2_lift_inverse": 8 / 9,
         "alpha_lift_inverse": 2,
     }
-    assert bounds.to_dict() == pytest.approx(expected, rel=1e-14)
+    assert bounds.to_dict() == pytest.approx(expected, rel=2e-12)
 
 
-def test_inverse_bounds_take_the_upper_side_when_it_is_farther_from_one():
-    # exp(-lower) = 10/11 and exp(upper) = 4: 1 - 1/4 exceeds 11/10 - 1
-    bounds = implied_bounds(ALIP(math.log(1.1), math.log(4)))
-    assert bounds.l1_lift_inverse == pytest.approx(0.75)
-    assert bounds.chi2_lift_inverse == pytest.approx(0.75**2)
+def worst_inverse(lower, upper, power):
+    """Largest mean of |1/l - 1|^power over lifts in the band with mean 1: a linear program."""
+    lifts = np.unique(np.append(np.geomspace(math.exp(-lower), math.exp(upper), 4001), 1.0))
+    cost = -(np.abs(1 / lifts - 1) ** power)
+    mean_one = np.vstack([np.ones_like(lifts), lifts])
+    return -linprog(cost, A_eq=mean_one, b_eq=[1, 1], bounds=(0, None)).fun
+
+
+@pytest.mark.parametrize(
+    ("lower", "upper"),
+    [(math.log(1.25), math.log(10)), (0.1, 0.1), (0.05, 3.0), (0.69, 0.69), (0.7, 2), (2, 0.1)],
+)
+def test_inverse_bounds_are_the_smallest_that_hold(lower, upper):
+    bounds = implied_bounds(ALIP(lower, upper))
+    for power, bound in ((1, bounds.l1_lift_inverse), (2, bounds.chi2_lift_inverse)):
+        attained = worst_inverse(lower, upper, power)
+        assert attained <= bound * (1 + 1e-12)
+        assert attained == pytest.approx(bound, rel=1e-5)
+
+
+def test_inverse_bound_where_a_smaller_max_lift_is_worse():
+    # The largest lift of 10 is not used: the worst lift is about 2.2.
+    bounds = implied_bounds(ALIP(math.log(1.25), math.log(10)))
+    assert bounds.l1_lift_inverse == pytest.approx(0.2922, abs=1e-4)
+    assert bounds == dataclasses.replace(
+        implied_bounds(ALIP(math.log(1.25), math.log(5))),
+        **{
+            name: value
+            for name, value in bounds.to_dict().items()
+            if name not in ("l1_lift_inverse", "chi2_lift_inverse")
+        },
+    )
+
+
+@pytest.mark.parametrize("budget", [1e-15, 1e-9, 1e-4])
+def test_bounds_of_a_tiny_budget_keep_their_digits(budget):
+    bounds = implied_bounds(ALIP(budget, budget))
+    assert bounds.l1_lift == pytest.approx(budget, rel=2e-4)
+    assert bounds.chi2_lift == pytest.approx(budget**2, rel=2e-4)
+    assert bounds.l1_lift_inverse == pytest.approx(budget, rel=2e-4)
+    assert bounds.chi2_lift_inverse == pytest.approx(budget**2, rel=2e-4)
 
 
 def test_ldp_keeps_its_own_budget():
@@ -66,24 +104,3 @@ def test_bounds_of_a_huge_budget_are_numbers():
 def test_bounds_are_frozen():
     with pytest.raises(dataclasses.FrozenInstanceError):
         implied_bounds(LIP(1)).ldp = 0
-
-
-def test_implied_lift_bounds_by_hand():
-    p_s = [0.25, 0.75]
-    two = math.log(2)
-    assert implied_lift_bounds(L1Lift(two, two), p_s) == pytest.approx((0.2, 5))
-    assert implied_lift_bounds(Chi2Lift(two, two), p_s) == pytest.approx((1 / 3, 3))
-    assert implied_lift_bounds(AlphaLift(two, two, 2), p_s) == pytest.approx((0.25, 4))
-    assert implied_lift_bounds(AlphaLift(two, two, math.inf), p_s) == pytest.approx((0.5, 2))
-    assert implied_lift_bounds(ALIP(two, math.log(3)), p_s) == pytest.approx((0.5, 3))
-    assert implied_lift_bounds(LDP(two), p_s) == pytest.approx((0.5, 2))
-
-
-def test_symbols_without_mass_do_not_count_as_the_rarest():
-    notion = L1Lift(1, 1)
-    assert implied_lift_bounds(notion, [0.25, 0, 0.75]) == implied_lift_bounds(notion, [0.25, 0.75])
-
-
-def test_a_prior_must_be_a_vector():
-    with pytest.raises(InvalidDistributionError, match="1 dimensions"):
-        implied_lift_bounds(L1Lift(1, 1), np.eye(2))
