@@ -30,9 +30,7 @@ def implied_lift_bounds(notion: Notion, p_s: ArrayLike) -> tuple[float, float]:
     most t, for instance, keeps the lift of s between 1 - t / (2 P(s)) and 1 + t / (2 P(s)).
 
     The bounds are sharp: a lift vector with mean 1 meets both sides of the budget and attains
-    them. The one exception is the smallest lift of :class:`Chi2Lift` with three or more
-    sensitive symbols: there the sharp bound of each side of the budget is found, and the
-    stricter one is returned.
+    them.
 
     Parameters
     ----------
@@ -64,19 +62,17 @@ def implied_lift_bounds(notion: Notion, p_s: ArrayLike) -> tuple[float, float]:
         return 1.0, 1.0
     rarest, second = (float(p) for p in prior[:2])
 
-    def up(z: float) -> bool:
-        return _allowed(notion, *_equal_rest(math.exp(z), rarest))
-
-    def down(p: float, q: float, limit: float) -> float:
-        return _farthest(lambda z: _allowed(notion, *_best_rest(notion, math.exp(-z), p, q)), limit)
-
     # A bound on the lift itself holds whatever the prior is.
     band = notion.budget
     most = min(-math.log(rarest), band.get(MAX_LIFT, band.get(RATIO, _FARTHEST)))
     least = min(_FARTHEST, band.get(MIN_LIFT, band.get(RATIO, _FARTHEST)))
-    largest = _farthest(up, most)
-    # The rarest symbol is hit hardest, but may do more harm as the one that takes the excess.
-    smallest = max(down(rarest, second, least), down(second, rarest, least))
+    low_rest = second if isinstance(notion, L1Lift) else 1 - rarest
+
+    def allowed(z: float, taking: float) -> bool:
+        return _allowed(notion, *_extreme(math.exp(z), rarest, taking))
+
+    largest = _farthest(lambda z: allowed(z, 1 - rarest), most)
+    smallest = _farthest(lambda z: allowed(-z, low_rest), least)
     return math.exp(-smallest * _OUTWARD), math.exp(largest * _OUTWARD)
 
 
@@ -89,44 +85,28 @@ def _farthest(allowed: Callable[[float], bool], limit: float) -> float:
     return high
 
 
-def _allowed(notion: Notion, prior: FloatArray, lifts: FloatArray) -> bool:
-    """Tell whether each side of the budget is met by some of the lift vectors, in doubt yes."""
-    if not (lifts >= 0).all():
-        return False
+def _allowed(notion: Notion, prior: FloatArray, lift: FloatArray) -> bool:
+    """Tell whether a lift vector is within the budget, in doubt yes."""
     with np.errstate(over="ignore", divide="ignore"):
-        levels = notion.levels(lifts, prior)
+        levels = notion.levels(lift[:, None], prior)
     return all(
-        levels[side].min() <= bound * (1 + 1e-13) + 1e-14 for side, bound in notion.budget.items()
+        levels[side][0] <= bound * (1 + 1e-13) + 1e-14 for side, bound in notion.budget.items()
     )
 
 
-# One symbol of prior p has the lift m. What do the others have, with which the notion is met most
-# easily? Where its levels are convex, all the same: the rest of the mean. So it is for m > 1, where
-# the others are below 1 and the levels of their inverses are convex too. For the same reason the
-# rarest symbol can go farthest. Only for m < 1 the inverses of l1 and chi2 differ: |1/l - 1| is
-# concave above l = 1, and its square above 3/2, so that it pays to leave the excess to one symbol.
+# The rarest symbol, of prior p, has the lift m. With which lifts of the others is the notion met
+# most easily? Where its levels are convex, with equal ones: the rest of the mean. So it is for
+# m > 1, where the others are below 1 and |1/l - 1| and its square are convex too. For m < 1 they
+# are concave above 1 and 3/2, and it can pay to leave the excess p (1 - m) to one symbol. With
+# |1/l - 1| it always does, best to the rarest of the others. With the square it would take a
+# symbol whose prior q is below the excess, for q / (q + excess)^2 falls in q from there on; but
+# the excess is below p <= q. By the same comparisons no symbol but the rarest can go farther.
 
 
-def _equal_rest(m: float, p: float) -> tuple[FloatArray, FloatArray]:
-    """Prior and lifts when all others have the same lift."""
-    return np.array([p, 1 - p]), np.array([[m], [(1 - p * m) / (1 - p)]])
-
-
-def _best_rest(notion: Notion, m: float, p: float, q: float) -> tuple[FloatArray, FloatArray]:
-    """Prior and lift vectors, by columns, of which one is the best for each side of the budget.
-
-    ``q`` is the prior of the rarest of the others: the rarer, the cheaper is its excess.
-    """
-    if not isinstance(notion, L1Lift | Chi2Lift):
-        return _equal_rest(m, p)
-    excess, others = p * (1 - m), max(1 - p - q, 0.0)
-    if isinstance(notion, L1Lift):
-        common = np.ones(1)  # one symbol takes all of the excess, which costs the l1-lift nothing
-    else:
-        # Equal derivatives of (1/l - 1)^2 at the lifts x > y: with r = x / y that is
-        # y = 1 + 1 / (r (r + 1)), and the mean gives a cubic in r. Or all are equal.
-        roots = np.roots([q, -excess, -excess, others])
-        ratios = roots.real[(np.abs(roots.imag) < 1e-9) & (roots.real > 1)]
-        common = 1 + np.append(1 / (ratios * (ratios + 1)), excess / (1 - p))
-    single = 1 + (excess - others * (common - 1)) / q
-    return np.array([p, q, others]), np.vstack([np.full_like(common, m), single, common])
+def _extreme(m: float, p: float, taking: float) -> tuple[FloatArray, FloatArray]:
+    """Prior and lifts: m at p, what the mean needs at ``taking``, and 1 at the others."""
+    prior, lift = [p, taking], [m, 1 + p * (1 - m) / taking]
+    if p + taking < 1:
+        prior.append(1 - p - taking)
+        lift.append(1.0)
+    return np.array(prior), np.array(lift)
