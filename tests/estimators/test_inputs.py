@@ -275,3 +275,10 @@ def test_symbols_seen_at_fit_keep_their_channel_beside_unknown_ones():
     known = FRAME["x"][1::2]
     assert all(y in groups[x] for x, y in zip(known, released[1::2], strict=True))
     assert set(released[::2]) <= set(sanitizer.channel_.outputs)
+
+
+def test_names_of_an_earlier_table_are_forgotten():
+    sanitizer = SubsetMergingSanitizer(0, 1).fit(FRAME)
+    assert list(sanitizer.feature_names_in_) == list(FRAME.columns)
+    sanitizer.fit(FRAME.to_numpy(dtype=object))
+    assert not hasattr(sanitizer, "feature_names_in_")

@@ -186,3 +186,12 @@ def test_a_seed_repeats_the_order():
 def test_the_released_index_is_that_of_the_rows_in_grr_too():
     frame = ADULT.sample(frac=0.1, random_state=0)
     assert GRRSanitizer(*PAIR).fit(frame).transform(frame).index.equals(frame.index)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_chance_is_not_called_out_in_small_tables(seed):
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame({"s": rng.integers(2, size=60), "x": rng.integers(3, size=60)})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UnprotectedColumnsWarning)
+        SubsetMergingSanitizer("s", "x").fit(frame.set_axis(rng.permutation(60) * 3))
