@@ -77,7 +77,9 @@ def subset_merging(
         _partition(merging, risky, starts, repair=repair)
         for starts in _starts(merging, np.flatnonzero(risky))
     ]
-    groups = min(found, key=lambda groups: (not _private(merging, groups), merging.loss(groups)))
+    groups = found[0]
+    if len(found) > 1:
+        groups = min(found, key=lambda tried: (not _private(merging, tried), merging.loss(tried)))
     merged = np.zeros_like(risky)
     for group in groups:
         merged[group] = True
