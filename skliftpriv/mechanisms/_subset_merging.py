@@ -86,7 +86,9 @@ def subset_merging(
         _partition(merging, risky, starts, repair=repair)
         for starts in _starts(merging, np.flatnonzero(risky))
     ]
-    groups = min(found, key=lambda groups: (not _private(merging, groups), merging.loss(groups)))
+    groups = found[0]
+    if len(found) > 1:
+        groups = min(found, key=lambda tried: (not _private(merging, tried), merging.loss(tried)))
     merged = np.zeros_like(risky)
     for group in groups:
         merged[group] = True
@@ -178,14 +180,12 @@ def _repaired(merging: MergedColumns, risky: Mask, groups: Sequence[Indices]) ->
 
 
 class _Pool:
-    """Columns that are still free, kept contiguous so that a search reads only these.
-
-    They stay in their order, so that the first of equals is the same in every search.
-    """
+    """Columns that are still free, kept contiguous so that a search reads only these."""
 
     def __init__(self, columns: FloatArray, symbols: Indices) -> None:
         self._columns = columns[:, symbols].copy()
         self._symbols = symbols.copy()
+        self._position = {int(symbol): i for i, symbol in enumerate(symbols)}
         self.size = symbols.size
 
     @property
@@ -193,19 +193,22 @@ class _Pool:
         return self._columns[:, : self.size]
 
     def __contains__(self, symbol: int) -> bool:
-        position = self.position(symbol)
-        return position < self.size and self.symbol(position) == symbol
+        return int(symbol) in self._position
 
     def position(self, symbol: int) -> int:
-        return int(np.searchsorted(self._symbols[: self.size], symbol))
+        return self._position[int(symbol)]
 
     def symbol(self, position: int) -> int:
         return int(self._symbols[position])
 
     def take(self, position: int) -> FloatArray:
-        """Remove a column and return it; those behind it move up."""
+        """Remove a column and return it; the last one moves to its place."""
         column = self._columns[:, position].copy()
-        for free in (*self._columns, self._symbols):
-            free[position : self.size - 1] = free[position + 1 : self.size]
-        self.size -= 1
+        last = self.size - 1
+        del self._position[self.symbol(position)]
+        if position != last:
+            self._columns[:, position] = self._columns[:, last]
+            self._symbols[position] = self._symbols[last]
+            self._position[self.symbol(last)] = position
+        self.size = last
         return column
