@@ -19,6 +19,8 @@ __all__ = ["independent_weights"]
 
 # Shares of an output below this come from rounding.
 _NOISE = 1e-9
+# Fractions are slow: so many steps take some seconds, and outputs beyond are not solved for.
+_MOST_STEPS = 3_000_000
 # What solving exactly may add to a row is taken from here first.
 _SPARE_BITS = 20
 
@@ -39,15 +41,22 @@ def independent_weights(masses: FloatArray, weights: csr_array, total: int) -> c
     -------
     csr_array of int64
         Of the same shape. What could not be solved exactly, because its denominators are larger
-        than ``total`` allows, is given to one output, so that the worst case is a constant.
+        than ``total`` allows or it would take too long, is given to one output, so that the worst
+        case is a constant.
     """
     rows = _difference_rows(exact_integers(masses))
     columns = csc_array(weights)
     solved = np.zeros(weights.shape, dtype=object)
+    steps = 0
     for y in range(weights.shape[1]):
         entries = slice(columns.indptr[y], columns.indptr[y + 1])
         inputs, values = columns.indices[entries], columns.data[entries]
+        if not values.size:
+            continue
         main = values > _NOISE * values.max()
+        steps += len(rows) ** 2 * int(main.sum())
+        if steps > _MOST_STEPS:
+            break
         solved[inputs[main], y] = _solved(rows[:, inputs[main]], values[main])
     left = total - solved.sum(axis=1)
     while left.min() < 0:  # rounding went beyond a row: the largest output there gives way

@@ -33,7 +33,7 @@ def word_source(random_state: RandomState, *context: Buffer) -> Callable[[int], 
     None draws from the operating system's cryptographic generator, which alone is private. A
     seed, a RandomState or a Generator makes the draw reproducible. What is drawn then depends on
     everything in ``context`` too, so that one seed gives unrelated noise for different mechanisms
-    and different rows, and cannot be found by trying out seeds without knowing the rows.
+    and different rows, and trying out seeds does not help who cannot guess all the rows.
 
     Parameters
     ----------

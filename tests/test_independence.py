@@ -110,3 +110,10 @@ def test_weights_that_cannot_be_solved_become_one_constant_output(counts, seed):
             for row in counts
         }
         assert len(means) == 1
+
+
+def test_work_in_fractions_is_bounded():
+    rng = np.random.default_rng(0)
+    joint = JointDistribution.from_counts(rng.integers(1, 50, (15, 60)))
+    result = mechanisms.conditional_reporting(joint, LIP(0))
+    assert result.report.satisfied

@@ -266,7 +266,11 @@ class LiftSanitizer(TransformerMixin, BaseEstimator, ABC):
             "_beside_seen": list(beside),
             "_encoder": SymbolEncoder(result.joint.useful_labels),
             "_releaser": releaser,
-            "_parameters": self.get_params(deep=False),
+            # A list could be changed in place.
+            "_parameters": {
+                name: list(value) if isinstance(value, list) else value
+                for name, value in self.get_params(deep=False).items()
+            },
             "n_features_in_": len(layout.names),
             **layout.feature_names,
             "joint_": result.joint,
@@ -373,8 +377,9 @@ class LiftSanitizer(TransformerMixin, BaseEstimator, ABC):
         drawn = self._releaser.sample(codes, self.random_state)
         rest = self._layout.rest if self.remainder == "passthrough" else ()
         columns = self._releaser.columns(table, drawn, self.output, rest)
-        released = table.build(columns, keep_index=self.index == "keep")
-        return in_container(released, self)
+        keep_index = self.index == "keep"
+        released = table.build(columns, keep_index=keep_index)
+        return in_container(released, self, keep_index=keep_index)
 
     def _only_protected(self, output: str) -> Self:
         """Return a copy that releases the protected columns only, written in another way."""
@@ -458,6 +463,8 @@ class LiftSanitizer(TransformerMixin, BaseEstimator, ABC):
 
 
 def _same(now: Any, fitted: Any) -> bool:
+    if isinstance(now, np.ndarray) or isinstance(fitted, np.ndarray):
+        return bool(np.array_equal(now, fitted))
     return now is fitted or (type(now) is type(fitted) and bool(now == fitted))
 
 

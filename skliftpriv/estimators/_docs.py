@@ -39,9 +39,9 @@ method : {"auto", "columns", "vertices"}, default="auto"
     ``confidence`` columns are generated in any case, and the method is that of the bound.
 gap : float, default=1e-6
     Stop when the NMI is certified to be this close to the optimum.
-time_limit : float or None, default=None
-    Stop after this many seconds with the best private mechanism found and an honest gap. With
-    ``confidence`` and no limit the bound is sharpened for five seconds at most.
+time_limit : float or None, default=60.0
+    Stop after this many seconds with the best private mechanism found and a valid gap; None for
+    no limit. With ``confidence`` the bound is sharpened for five seconds at most.
 verbose : bool, default=False
     Show progress on standard error.
 """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from math import isfinite
+from math import inf
 from typing import Any
 
 from .._format import html_card, html_table, number
@@ -132,10 +132,11 @@ class Guarantee:
     @property
     def with_new_values(self) -> str:
         """What is left of the promise in a table where some values are drawn anew."""
-        finite = all(isfinite(bound) for bound in self.budget.values())
-        if self.confidence is None and set(self.budget) == {"ldp"}:
+        # The draw is rounded, so that a budget of 0 is missed by a hair.
+        usual = self.confidence is None and all(0 < b < inf for b in self.budget.values())
+        if usual and set(self.budget) == {"ldp"}:
             return "the budget still holds"
-        if self.confidence is None and finite and set(self.budget) == {"min_lift", "max_lift"}:
+        if usual and set(self.budget) == {"min_lift", "max_lift"}:
             total = number(sum(self.budget.values()))
             return f"in a table that holds such values the log-lift may reach {total} either way"
         return "a table that holds such values is not covered"

@@ -50,7 +50,7 @@ class _OptimizingSanitizer(ConfidentSanitizer):
         lam: float = 0.5,
         method: str = "auto",
         gap: float = 1e-6,
-        time_limit: float | None = None,
+        time_limit: float | None = 60.0,
         verbose: bool = False,
         smoothing: float = 0.0,
         confidence: float | None = None,

@@ -11,6 +11,7 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from narwhals.dependencies import is_pyarrow_table
 from sklearn.base import BaseEstimator, _fit_context
 from sklearn.utils._param_validation import Interval as _Interval
@@ -144,10 +145,15 @@ def budget_pair(
     return lower, upper
 
 
-def in_container(released: Any, estimator: BaseEstimator) -> Any:
+def in_container(released: Any, estimator: BaseEstimator, *, keep_index: bool) -> Any:
     """Prepare a table for the container that ``set_output`` asks for.
 
-    scikit-learn turns every kind of table into any container but a pyarrow table into pandas.
+    scikit-learn turns every kind of table into any container but a pyarrow table into pandas. An
+    array it makes a frame of with the index of the rows, unless it is a frame already.
     """
-    asked = _get_output_config("transform", estimator)["dense"]
-    return released.to_pandas() if asked == "pandas" and is_pyarrow_table(released) else released
+    if _get_output_config("transform", estimator)["dense"] != "pandas":
+        return released
+    if is_pyarrow_table(released):
+        return released.to_pandas()
+    unindexed = isinstance(released, np.ndarray) and not keep_index
+    return pd.DataFrame(released) if unindexed else released

@@ -153,17 +153,13 @@ class Releaser:
             self._typed_rows(self._valued),
         ]
         if self._numbers is not None:
-            numbers = [
-                tuple(None if part != part else part for part in row)
-                for row in self._numbers.tolist()
-            ]
-            readings.insert(0 if table.numeric else 1, numbers)
+            readings.insert(0 if table.numeric else 1, self._numbers)
         for rows in readings:
             yield [row if len(row) > 1 else row[0] for row in rows]
 
     def _label_columns(self, table: Table, codes: np.ndarray) -> list[Any]:
         if table.numeric and self._numbers is not None:
-            return list(_cast_if_exact(self._numbers, table.array.dtype)[codes].T)
+            return list(_as_numbers(self._numbers, table.array.dtype)[codes].T)
         if table.frame is None:
             rows = self._label_rows(as_text=False)
             return [LabelColumn(labels, codes) for labels in zip(*rows, strict=True)]
@@ -233,8 +229,8 @@ class Releaser:
         return self._channel.sparse.tocsc()
 
     @cached_property
-    def _numbers(self) -> np.ndarray | None:
-        """One input symbol per output, all different, if all are numbers: shape (outputs, columns).
+    def _numbers(self) -> list[tuple[Label, ...]] | None:
+        """One input symbol per output, all different, if all are numbers: a row for each output.
 
         An array of numbers has no room for names such as "{1, 2}", so an output is represented
         by one of its symbols: the papers' super-symbols.
@@ -250,18 +246,28 @@ class Releaser:
         except ValueError:
             # More outputs than symbols: not every output can have a symbol of its own.
             return None
-        chosen = [rows[x] for x in inputs[np.argsort(outputs)]]
-        return np.array([[np.nan if part is None else part for part in row] for row in chosen])
+        return [rows[x] for x in inputs[np.argsort(outputs)]]
 
 
 def _as_text(label: Label) -> Label:
     return None if label is None else str(label)
 
 
-def _cast_if_exact(values: np.ndarray, dtype: np.dtype) -> np.ndarray:
-    with np.errstate(invalid="ignore"):
-        cast = values.astype(dtype)
-    return cast if np.array_equal(cast, values, equal_nan=True) else values
+def _as_numbers(rows: Sequence[tuple[Label, ...]], dtype: np.dtype) -> np.ndarray:
+    """Write rows of numbers, None as NaN, in a type that holds them, the given one if it does."""
+    if any(part is None for row in rows for part in row) and dtype.kind != "f":
+        dtype = np.dtype(float)
+    values = [[np.nan if part is None else part for part in row] for row in rows]
+    try:
+        cast = np.array(values, dtype=dtype)
+    except OverflowError:
+        return np.array(values)
+    exact = all(
+        found == part or part is None
+        for found_row, row in zip(cast.tolist(), rows, strict=True)
+        for found, part in zip(found_row, row, strict=True)
+    )
+    return cast if exact else np.array(values)
 
 
 def distinct_rows(

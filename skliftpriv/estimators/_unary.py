@@ -26,7 +26,7 @@ from ._layout import Layout
 __all__ = ["UnaryReleaser"]
 
 # A table of bits takes a byte each; what is needed to draw them takes more, so not all at once.
-_ROWS_AT_ONCE = 1 << 14
+_BITS_AT_ONCE = 1 << 22
 
 
 class UnaryReleaser:
@@ -63,12 +63,11 @@ class UnaryReleaser:
         codes = codes.copy()
         codes[unseen] = self._anyone.sample(np.zeros(unseen.sum(), dtype=np.intp), source)
         bits = np.empty((codes.size, len(self._symbols)), dtype=np.int8)
-        for start in range(0, codes.size, _ROWS_AT_ONCE):
-            part = codes[start : start + _ROWS_AT_ONCE]
+        at_once = max(_BITS_AT_ONCE // len(self._symbols), 1)
+        for start in range(0, codes.size, at_once):
+            part = codes[start : start + at_once]
             own = np.equal.outer(part, np.arange(len(self._symbols)))
-            bits[start : start + _ROWS_AT_ONCE] = self._bit.sample(own.ravel(), source).reshape(
-                own.shape
-            )
+            bits[start : start + at_once] = self._bit.sample(own.ravel(), source).reshape(own.shape)
         return bits
 
     def names(self, layout: Layout, output: str, rest: Sequence[int]) -> list[str]:

@@ -83,13 +83,10 @@ def _sample(n_rows: int) -> Codes:
 
 
 def _goes_with(numbers: NDArray[Any], sensitive: Codes) -> bool:
-    """Test whether numbers and S depend on each other: by size, by last digit, or by value."""
+    """Test whether numbers and S depend on each other: by size, or by last digit."""
     values, codes = np.unique(numbers, return_inverse=True)
-    codes = codes.reshape(-1)
     parts = min(_PARTS, max(2, int(numbers.size / (2 * _EXPECTED))))
-    groupings = [codes * parts // values.size, (numbers % 10).astype(np.intp)]
-    if values.size <= numbers.size / _EXPECTED:
-        groupings.append(codes)  # values that repeat
+    groupings = [codes.reshape(-1) * parts // values.size, (numbers % 10).astype(np.intp)]
     return any(_dependent(groups, sensitive, _ERROR / len(groupings)) for groups in groupings)
 
 

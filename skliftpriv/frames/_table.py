@@ -56,6 +56,8 @@ class Table:
 
     def __init__(self, X: Any, *, allow_empty: bool = False, what: str = "X") -> None:
         self._what = what
+        #: The index of a pandas frame, which is released with its rows; None for other tables.
+        self.index = X.index if isinstance(X, pd.DataFrame) else None
         names, frame = _as_frame(X, what)
         self.frame: nw.DataFrame[Any] | None = frame
         unnamed = isinstance(X, pd.DataFrame) and frame is None
@@ -80,12 +82,6 @@ class Table:
     def numeric(self) -> bool:
         """Whether this is an array of numbers, which has no room for names of merged symbols."""
         return self.frame is None and self.array.dtype.kind in "biuf"
-
-    @property
-    def index(self) -> pd.Index | None:
-        """The index of a pandas frame, which is released with its rows; None for other tables."""
-        index = None if self.frame is None else getattr(nw.to_native(self.frame), "index", None)
-        return index if isinstance(index, pd.Index) else None
 
     def position(self, key: ColumnKey, parameter: str) -> int:
         """Position of a column given by name or index."""
@@ -230,20 +226,37 @@ def keeps_type(column: Any) -> bool:
     if not isinstance(column, nw.Series):
         return False
     dtype = column.dtype
+    if column.implementation is nw.Implementation.POLARS and (
+        dtype == nw.Time or getattr(dtype, "time_unit", None) == "ns"
+    ):
+        return False  # made from Python's types, these would lose their nanoseconds
     return bool(dtype.is_numeric() or dtype.is_temporal() or dtype == nw.Boolean)
 
 
 def _typed_series(name: str, column: LabelColumn, backend: Any) -> nw.Series[Any]:
     """Write the labels as values of the type of another column, or of one that holds them all."""
+    labels = list(column.labels)
     try:
         if backend is nw.Implementation.PANDAS:
             dtype = nw.to_native(column.like).dtype
-            values = pd.Series(list(column.labels), dtype=dtype, name=name)
-            return nw.from_native(values, series_only=True)
-        return nw.new_series(name, list(column.labels), column.like.dtype, backend=backend)
+            native = pd.Series(labels, dtype=dtype, name=name)
+            values = nw.from_native(native, series_only=True)
+        else:
+            values = nw.new_series(name, labels, column.like.dtype, backend=backend)
     except (TypeError, ValueError, OverflowError):
-        # A later table may have a narrower type than the one that was fitted.
-        return nw.new_series(name, list(column.labels), backend=backend)
+        values = None
+    # A later table may have a narrower type than the one that was fitted.
+    if values is not None and _holds(values, labels):
+        return values
+    return nw.new_series(name, labels, backend=backend)
+
+
+def _holds(values: nw.Series[Any], labels: Sequence[Label]) -> bool:
+    """Tell whether a column holds exactly these labels, None where they are missing."""
+    return all(
+        bool(pd.isna(value)) if label is None else bool(value == label)
+        for value, label in zip(values.to_list(), labels, strict=True)
+    )
 
 
 def _as_array(column: LabelColumn | np.ndarray) -> np.ndarray:

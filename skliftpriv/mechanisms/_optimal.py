@@ -77,7 +77,7 @@ def optimal_random_response(
     *,
     method: Method = "auto",
     gap: float = 1e-6,
-    time_limit: float | None = None,
+    time_limit: float | None = 60.0,
     verbose: bool = False,
     over: ConfidenceSet | None = None,
 ) -> OptimalResult:
@@ -104,15 +104,15 @@ def optimal_random_response(
         Column generation, vertex enumeration, or whichever suits the size.
     gap : float, default=1e-6
         Stop when the NMI is certified to be this close to the optimum.
-    time_limit : float or None, default=None
-        Stop after this many seconds with the best channel found and an honest gap.
+    time_limit : float or None, default=60.0
+        Stop after this many seconds with the best channel found and a valid gap; None for no
+        limit.
     verbose : bool, default=False
         Show progress on standard error.
     over : ConfidenceSet, optional
         Keep the budget for every distribution of this set; by default for ``joint`` alone. The
         optimum is then that of all mechanisms which do so. Its rows come by cutting planes,
-        ``method`` is that of the bound, and without a time limit the bound is sharpened for five
-        seconds at most.
+        ``method`` is that of the bound, and the bound is sharpened for five seconds at most.
 
     Returns
     -------

@@ -42,7 +42,7 @@ def subset_random_response(
     *,
     method: Method = "auto",
     gap: float = 1e-6,
-    time_limit: float | None = None,
+    time_limit: float | None = 60.0,
     verbose: bool = False,
     over: ConfidenceSet | None = None,
 ) -> GroupedResult:
@@ -69,8 +69,8 @@ def subset_random_response(
         Solver of the groups.
     gap : float, default=1e-6
         Certified distance to the optimum at which the solver of a group stops.
-    time_limit : float or None, default=None
-        Seconds for all groups together.
+    time_limit : float or None, default=60.0
+        Seconds for all groups together; None for no limit.
     verbose : bool, default=False
         Show progress on standard error.
     over : ConfidenceSet, optional

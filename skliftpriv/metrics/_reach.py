@@ -170,7 +170,8 @@ def _sanitizers(part: Any) -> Iterator[LiftSanitizer]:
 def _unwrapped(part: Any) -> Any:
     if isinstance(part, FrozenEstimator):
         return _unwrapped(part.estimator)
-    if hasattr(part, "best_estimator_") or hasattr(part, "refit"):  # a search of any kind
+    # A search of any kind: other estimators may have a parameter refit, too.
+    if hasattr(part, "best_estimator_") or (hasattr(part, "refit") and hasattr(part, "n_splits_")):
         check_is_fitted(part)
         if not hasattr(part, "best_estimator_"):
             raise InvalidParameterError(

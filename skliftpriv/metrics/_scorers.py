@@ -41,7 +41,7 @@ def nmi_scorer(estimator: Any, X: Any = None, y: Any = None) -> float:
         With one or more sanitisers.
     X : table, optional
         The rows that are scored. For one sanitiser they are not needed: the value is read from
-        its ``report_``, exact for the rows it was fitted to and free of the noise of held-out
+        its ``report_``, for the distribution it was fitted to and free of the noise of held-out
         rows. For several it is I(X;Y) / H(X) of all columns that they sanitise, as one joint
         symbol, for the distribution of the scored rows. Columns that are not sanitised do not
         count.
@@ -96,7 +96,7 @@ def max_log_lift_scorer(estimator: Any, X: Any = None, y: Any = None) -> float:
     Notes
     -----
     If all that reaches the model comes from one sanitiser, the value is read from its
-    ``report_``: exact for the rows it was fitted to. If several sanitisers release columns, or
+    ``report_``, for the distribution it was fitted to. If several sanitisers release columns, or
     columns reach the model that no sanitiser has seen (another transformer beside the sanitiser,
     or ``remainder="passthrough"``), it is the leakage of all of them together, as one joint
     symbol, for the distribution of the scored rows. That is an estimate for the population, which

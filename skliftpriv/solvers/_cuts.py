@@ -167,7 +167,7 @@ def _bound(
 ) -> None:
     """Solve the problem with the rows found, add the rows that its solution breaks, repeat."""
     rows = np.vstack([lp.rows, *(problem.sharpest_rows(v) for v in pool.best()[0])])
-    end = run.seconds + run.left(default=_BOUND_SECONDS)
+    end = run.seconds + min(run.left(default=_BOUND_SECONDS), _BOUND_SECONDS)
     while not run.closed and run.seconds < end:
         relaxed = solve_rows(
             PosteriorProblem(problem.p, rows),

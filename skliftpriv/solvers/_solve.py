@@ -48,7 +48,7 @@ def solve(
         Stop when the NMI is certified to be within this of the optimum.
     time_limit : float, optional
         Stop after about this many seconds with the best found and an honest bound.
-        With ``problem.separate`` and no limit the bound is sharpened for some seconds only.
+        With ``problem.separate`` the bound is sharpened for some seconds only.
     verbose : bool, default=False
         Show a progress line on stderr.
     random_state : int, default=0

@@ -90,6 +90,10 @@ def test_what_resampling_leaves_of_the_promise_is_said():
         *PAIR, epsilon=0.5, handle_unknown="resample", confidence=0.9
     ).fit(ADULT)
     assert "is not covered" in str(careful.guarantee_)
+    ratio = SubsetMergingSanitizer(
+        *PAIR, notion="ldp", epsilon=1.0, handle_unknown="resample", confidence=0.9
+    ).fit(ADULT)
+    assert "is not covered" in str(ratio.guarantee_)
     assert "replaced by a draw" not in str(SubsetMergingSanitizer(*PAIR).fit(ADULT).guarantee_)
 
 
@@ -361,3 +365,96 @@ def test_levels_on_the_rows_themselves_may_exceed_the_budget_as_the_page_says(op
     assert level > 0.5
     assert "For the shares of the rows themselves the levels may be higher" in words(sanitizer)
     assert "themselves the levels may be higher" in str(sanitizer.guarantee_)
+
+
+# What a second attack found
+
+
+@pytest.mark.parametrize("index", ["keep", "drop"])
+def test_the_index_of_a_frame_whose_names_are_numbers_is_looked_at_too(index):
+    frame = ADULT.set_index("relationship", drop=False).rename_axis("id").set_axis([0, 1], axis=1)
+    sanitizer = SubsetMergingSanitizer(0, 1, epsilon=0.5, index=index)
+    released = sanitizer.set_output(transform="pandas").fit_transform(frame)
+    assert released.index.equals(frame.index if index == "keep" else pd.RangeIndex(len(frame)))
+    assert sanitizer.guarantee_.unprotected == (("the index 'id'",) if index == "keep" else ())
+
+
+def test_large_whole_numbers_of_an_array_come_back_exactly():
+    values = np.array([2**63 + 1, 2**63 + 2, 5], dtype=np.uint64)
+    rng = np.random.default_rng(0)
+    table = np.column_stack([rng.integers(2, size=900).astype(np.uint64), rng.choice(values, 900)])
+    released = SubsetMergingSanitizer(0, 1, epsilon=5.0).fit_transform(table)
+    assert set(released[:, 0].tolist()) == set(values.tolist())
+
+
+@pytest.mark.parametrize(
+    ("values", "later"),
+    [([0, 1, 2, 3], bool), ([2**53 + 1, 1, 2, 3], float), ([0.1, 0.2, 1.0, 2.0], np.float32)],
+)
+def test_a_narrower_type_of_a_later_table_never_changes_a_value(values, later):
+    rng = np.random.default_rng(0)
+    s = rng.integers(2, size=2000)
+    x = np.where(rng.random(2000) < 0.6, s, rng.integers(4, size=2000))
+    frame = pd.DataFrame({"s": s, "x": np.array(values)[x]})
+    sanitizer = GRRSanitizer("s", "x", epsilon=0.3).fit(frame)
+    released = sanitizer.transform(pd.DataFrame({"x": np.ones(500, dtype=later)}))
+    assert set(released["x"]) <= set(values)
+    assert len(set(released["x"])) > 2
+
+
+@pytest.mark.parametrize("dtype", [pl.Time, pl.Datetime("ns"), pl.Duration("ns")], ids=str)
+def test_nanoseconds_of_polars_are_not_cut(dtype):
+    rng = np.random.default_rng(0)
+    column = pl.Series([1, 2, 3])[rng.integers(3, size=600).tolist()].cast(dtype)
+    frame = pl.DataFrame({"s": rng.integers(2, size=600), "x": column})
+    released = GRRSanitizer("s", "x").fit_transform(frame)["x"]
+    assert released.dtype == pl.String
+
+
+def test_a_list_that_is_changed_in_place_is_noticed():
+    budgets = [0.3, 0.3]
+    sanitizer = GRRSanitizer(*PAIR, notion="alip", epsilon=budgets).fit(ADULT)
+    budgets[:] = [0.01, 0.01]
+    with pytest.raises(InvalidParameterError, match="epsilon of GRRSanitizer changed after fit"):
+        sanitizer.transform(ADULT)
+    assert sanitizer.fitted_parameters()["epsilon"] == [0.3, 0.3]
+
+
+def test_resampling_is_not_covered_without_a_budget():
+    sanitizer = ORRSanitizer(
+        "sex", "occupation", notion="ldp", epsilon=0, handle_unknown="resample"
+    ).fit(load_adult())
+    assert "is not covered" in str(sanitizer.guarantee_)
+
+
+def test_unary_encoding_of_many_values_draws_in_small_parts(monkeypatch):
+    from skliftpriv.estimators import _unary
+
+    frame = pd.DataFrame({"s": [0, 1] * 50, "x": range(100)})
+    sanitizer = OUESanitizer("s", "x", epsilon=0.5).fit(frame)
+    sizes = []
+    sample = type(sanitizer._releaser._bit).sample
+    monkeypatch.setattr(_unary, "_BITS_AT_ONCE", 1000)
+    monkeypatch.setattr(
+        type(sanitizer._releaser._bit),
+        "sample",
+        lambda self, codes, state=None: sizes.append(len(codes)) or sample(self, codes, state),
+    )
+    assert sanitizer.transform(frame).shape == (100, 100)
+    assert max(sizes) <= 1000
+
+
+def test_labels_that_differ_in_type_only_stay_apart_beside_a_typed_column():
+    rng = np.random.default_rng(0)
+    other = np.array([1, "1", 2], dtype=object)
+    frame = pd.DataFrame({"s": rng.integers(2, size=900), "x": rng.integers(3, size=900)})
+    frame["z"] = other[rng.integers(3, size=900)]
+    sanitizer = GRRSanitizer("s", ["x", "z"], epsilon=2.0).fit(frame)
+    released = sanitizer.transform(frame)
+    assert len(released.drop_duplicates()) == len(sanitizer.channel_.outputs) == 9
+
+
+def test_weights_of_one_batch_are_remembered():
+    sanitizer = SubsetMergingSanitizer(*PAIR, epsilon=0.5)
+    sanitizer.partial_fit(ADULT[:20_000], sample_weight=WEIGHTS[:20_000])
+    assert sanitizer.partial_fit(ADULT[20_000:]).guarantee_.weighted

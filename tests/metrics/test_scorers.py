@@ -12,7 +12,7 @@ from sklearn.base import clone
 from sklearn.compose import ColumnTransformer, make_column_selector
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LogisticRegression, LogisticRegressionCV
 from sklearn.model_selection import GridSearchCV, cross_validate
 from sklearn.pipeline import FeatureUnion, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder
@@ -363,3 +363,12 @@ def test_models_without_a_fitted_sanitizer_are_refused():
     empty = pd.DataFrame({"x": [1, 2]})
     with pytest.raises(NotFittedError):
         metrics.nmi_scorer(ColumnTransformer([("x", "passthrough", ["x"])]), empty)
+
+
+def test_a_model_with_a_parameter_refit_is_not_a_search():
+    model = make_pipeline(
+        SubsetMergingSanitizer(*COLUMNS, epsilon=0.5), OneHotEncoder(), LogisticRegressionCV(cv=2)
+    ).fit(ADULT[COLUMNS], ADULT["income"])
+    assert metrics.max_log_lift_scorer(model, ADULT[COLUMNS]) == pytest.approx(
+        model[0].report_.max_log_lift
+    )
