@@ -14,6 +14,7 @@ __all__ = [
     "UnknownCategoryError",
     "UnprotectedColumnsWarning",
     "UnsupportedNotionError",
+    "UselessReleaseWarning",
 ]
 
 
@@ -59,3 +60,7 @@ class SeededReleaseWarning(UserWarning):
 
 class UnprotectedColumnsWarning(UserWarning):
     """Columns, an index or an order of rows are released that no guarantee covers."""
+
+
+class UselessReleaseWarning(UserWarning):
+    """What is released is private but says nothing about X."""

@@ -85,7 +85,7 @@ def advise(
             return ["No mechanism was built in time: name a longer --time-limit."]
         return ["No mechanism can be built for this budget: raise --epsilon."]
     lines = [_choice(kept, name), *_stopped(trials, kept[name])]
-    if kept[name] < _LITTLE:
+    if kept[name] < _LITTLE and not any(trial.out_of_time for trial in trials):
         lines.append("The budget leaves almost nothing: raise --epsilon, or release other columns.")
     if kept[name] > 1 - 1e-9:
         lines.append("The column keeps the budget as it is; a smaller --epsilon would still do.")

@@ -16,6 +16,7 @@ from ._counting import add_input, count_rows, opened
 from ._errors import CommandError
 from ._mechanisms import MECHANISMS, add_mechanism_options, has_option, make_sanitizer
 from ._outputs import OutputFiles
+from ._signals import end_if_asked
 from ._sources import STREAM
 
 __all__ = ["add_curve", "run_curve"]
@@ -67,6 +68,7 @@ def run_curve(args: argparse.Namespace, console: Console) -> int:
         if picture is not None:
             figure = TradeoffDisplay.from_curve(curve).figure_
             figure.savefig(picture, format=Path(args.picture).suffix[1:].lower(), dpi=150)
+    end_if_asked()
     console.tell(_text(curve, counted.counts.n_rows, args), _facts(curve, counted.counts.n_rows))
     return 0
 

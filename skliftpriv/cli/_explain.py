@@ -138,6 +138,7 @@ def _describe_in_words(facts: dict[str, Any], args: argparse.Namespace) -> list[
     lines = [
         f"{facts['rows']:,} rows. {', '.join(args.sensitive)} has {facts['sensitive_values']} "
         f"values, {', '.join(args.useful)} {facts['useful_values']}.",
+        f"Budget: epsilon {' '.join(f'{value:g}' for value in args.epsilon)}.",
         f"Released as it is: log-lift {facts['min_log_lift']:.2f} to {facts['max_log_lift']:.2f}.",
         f"{facts['zero_cells']} of {facts['cells']} pairs of values never occur"
         + (": seeing one value rules another out." if facts["zero_cells"] else "."),

@@ -56,7 +56,10 @@ def make_parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"{PROGRAM} {package_version()}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=_Parser)
     for name, (what, add, _) in _COMMANDS.items():
-        command = commands.add_parser(name, help=what, description=f"{what.capitalize()}.")
+        # Without abbreviations: --keep must not mean --keep-other-columns.
+        command = commands.add_parser(
+            name, help=what, description=f"{what.capitalize()}.", allow_abbrev=False
+        )
         add(command)
         group = command.add_argument_group("what is told")
         group.add_argument("--json", action="store_true", help="tell the result as JSON")

@@ -26,6 +26,7 @@ from ._mechanisms import (
 )
 from ._outputs import OutputFiles
 from ._shuffle import ShuffledWriter
+from ._signals import end_if_asked
 from ._sources import STREAM, Source
 from ._writers import Writer, open_writer
 
@@ -83,6 +84,7 @@ def run_sanitize(args: argparse.Namespace, console: Console) -> int:
         args,
         epsilon=one_or_two(args.epsilon),
         remainder="passthrough" if args.keep_other_columns else "drop",
+        index="drop",
         random_state=noise,
     )
     read = [path for path in (args.input, args.fit_on) if path not in (None, STREAM)]
@@ -93,6 +95,7 @@ def run_sanitize(args: argparse.Namespace, console: Console) -> int:
         report = files.place(args.report) if args.report else None
         counted = _count(source, args, console)
         sanitizer._fit_counted(counted.counts, counted.layout)
+        end_if_asked()
         if args.shuffle:
             with ShuffledWriter(word_source(order), args.chunk_rows) as shuffled:
                 n_rows = _release(sanitizer, source, shuffled, args, console)
@@ -100,7 +103,8 @@ def run_sanitize(args: argparse.Namespace, console: Console) -> int:
         else:
             n_rows = _release(sanitizer, source, writer, args, console)
         if report is not None:
-            report.write_text(report_page(sanitizer), encoding="utf-8")
+            page = report_page(sanitizer, shuffled=args.shuffle)
+            report.write_text(page, encoding="utf-8")
     console.tell(
         [f"{n_rows:,} rows: {source.name} -> {args.out}", *_promise(sanitizer, source.columns)],
         {"rows": n_rows, "output": args.out, "report_page": args.report, **fitted_facts(sanitizer)},

@@ -8,23 +8,38 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-__all__ = ["interruptible", "uninterrupted"]
+__all__ = ["end_if_asked", "interruptible", "uninterrupted"]
 
 #: A polite kill and a terminal that is closed clean up like Ctrl-C. Windows has not all of them.
 _NAMES = ("SIGINT", "SIGTERM", "SIGHUP")
 
 
 class _State:
-    """Whether signals have to wait, and whether one does. A process has only one of these."""
+    """Whether signals have to wait, whether one does, and whether one came at all.
+
+    A process has only one of these.
+    """
 
     held = 0
     waiting = False
+    asked = False
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:
+    _State.asked = True
     if _State.held:
         _State.waiting = True
     else:
+        raise KeyboardInterrupt
+
+
+def end_if_asked() -> None:
+    """Raise KeyboardInterrupt if a signal came that somebody took for the end of a search only.
+
+    Solvers stop at an interrupt and return the best mechanism so far, which a command must not
+    release as if nobody had asked it to end.
+    """
+    if _State.asked:
         raise KeyboardInterrupt
 
 
@@ -32,7 +47,7 @@ def _interrupt(number: int, frame: FrameType | None) -> None:
 def interruptible() -> Iterator[None]:
     """Raise KeyboardInterrupt for every signal that asks the process to end."""
     before = {}
-    _State.held, _State.waiting = 0, False
+    _State.held, _State.waiting, _State.asked = 0, False, False
     if threading.current_thread() is threading.main_thread():
         for name in _NAMES:
             number = getattr(signal, name, None)

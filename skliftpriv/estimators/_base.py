@@ -19,6 +19,7 @@ from ..exceptions import (
     SeededReleaseWarning,
     UnknownCategoryError,
     UnprotectedColumnsWarning,
+    UselessReleaseWarning,
 )
 from ..frames import (
     ContingencyTable,
@@ -39,6 +40,8 @@ __all__ = ["LiftSanitizer"]
 
 #: Parameters that may change after fit.
 _FREE = ("output", "verbose")
+#: A share of X that rounding can leave.
+_NOTHING = 1e-9
 
 
 class LiftSanitizer(TransformerMixin, BaseEstimator, ABC):
@@ -190,6 +193,13 @@ class LiftSanitizer(TransformerMixin, BaseEstimator, ABC):
         """Build the mechanism for counted rows and return what a fit sets."""
         result = self._result_for(counts, layout)
         self._warn(result, counts)
+        if result.status == "time_limit" and result.nmi < _NOTHING:
+            warnings.warn(
+                "The search ended at its time_limit with a release that says nothing about X: give "
+                "it more time, merge rare values before fit, or use SubsetMergingSanitizer.",
+                UselessReleaseWarning,
+                stacklevel=5,
+            )
         if self.remainder == "passthrough" and layout.rest:
             warnings.warn(
                 f"remainder='passthrough' releases {', '.join(layout.rest_names)} as they are: "

@@ -18,7 +18,9 @@ from ._words import budget_in_words, change_in_words, factor, how_made, limits
 __all__ = ["report_page", "write_report"]
 
 
-def report_page(sanitizer: LiftSanitizer, *, title: str | None = None) -> str:
+def report_page(
+    sanitizer: LiftSanitizer, *, title: str | None = None, shuffled: bool = False
+) -> str:
     """Write a page about a fitted sanitiser: what is protected, by how much, at what cost.
 
     The page is one file of HTML without scripts. It loads nothing, and reads on a phone, on
@@ -30,6 +32,8 @@ def report_page(sanitizer: LiftSanitizer, *, title: str | None = None) -> str:
         Any estimator of skliftpriv.
     title : str, optional
         Title of the page.
+    shuffled : bool, default=False
+        Whether what is released is shuffled, as by :func:`skliftpriv.shuffle_rows`.
 
     Returns
     -------
@@ -55,7 +59,7 @@ def report_page(sanitizer: LiftSanitizer, *, title: str | None = None) -> str:
             _cards(sanitizer, sensitive, useful),
             _protection(sanitizer, release),
             _cost(sanitizer, release),
-            _uncovered(sanitizer),
+            _uncovered(sanitizer, shuffled),
             _made(sanitizer),
         ]
     )
@@ -168,11 +172,11 @@ def _cost(sanitizer: LiftSanitizer, release: ReleaseData) -> str:
     )
 
 
-def _uncovered(sanitizer: LiftSanitizer) -> str:
+def _uncovered(sanitizer: LiftSanitizer, shuffled: bool) -> str:
     # The sentences are written here, but for names of columns.
     items = "".join(
         f"<li><strong>{escape(name)}.</strong> {_marked(text)}</li>"
-        for name, text in limits(sanitizer)
+        for name, text in limits(sanitizer, shuffled)
     )
     return f"<h2>What the guarantee does not cover</h2><ul>{items}</ul>"
 

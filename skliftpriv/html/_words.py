@@ -64,14 +64,14 @@ def change_in_words(sanitizer: LiftSanitizer, sensitive: str, useful: str) -> st
     )
 
 
-def limits(sanitizer: LiftSanitizer) -> list[tuple[str, str]]:
+def limits(sanitizer: LiftSanitizer, shuffled: bool) -> list[tuple[str, str]]:
     """List what the guarantee does not cover: a title and a sentence or two each."""
     guarantee = sanitizer.guarantee_
     found = [
         ("Estimation", _basis(sanitizer)),
         ("Releasing again", _again(guarantee)),
         ("Other columns", _others(guarantee)),
-        ("Order and index", _order(sanitizer)),
+        ("Order and index", _order(sanitizer, shuffled)),
         (
             "Related rows",
             "Each row is protected on its own. Rows about the same person, household or event "
@@ -151,7 +151,9 @@ def _others(guarantee: Guarantee) -> str:
     return f"{text}; what is released besides, now or later, may give the sensitive value away."
 
 
-def _order(sanitizer: LiftSanitizer) -> str:
+def _order(sanitizer: LiftSanitizer, shuffled: bool) -> str:
+    if shuffled:
+        return "Rows are released in random order and without an index."
     kept = sanitizer.fitted_parameters()["index"] == "keep"
     what = (
         "The order of the rows, and the index of a pandas frame, are"
@@ -171,8 +173,8 @@ def _side(sanitizer: LiftSanitizer) -> str:
             "about a person, from outside the table, is not."
         )
     return (
-        "It bounds what the release adds for somebody who knows the overall distribution. Who "
-        "knows more about a person may learn more from it."
+        "It bounds what the release adds for somebody who knows the overall distribution. Anyone "
+        "who knows more about a person may learn more from it."
     )
 
 

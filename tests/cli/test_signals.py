@@ -4,11 +4,13 @@ import os
 import signal
 import subprocess
 import sys
+from contextlib import suppress
 
 import pytest
 
 from skliftpriv import _start
 from skliftpriv.cli import _console, _outputs, _sanitize
+from skliftpriv.estimators import LiftSanitizer
 
 WHICH = ["--sensitive", "s", "--useful", "x"]
 ROWS = "s,x\n" + "a,1\nb,2\na,2\nb,1\n" * 50
@@ -166,3 +168,30 @@ def test_whoever_imports_the_package_keeps_the_usual_interrupt():
     code = HURRY.replace("/usr/bin/skliftpriv", "notebook.py")
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False)
     assert b"KeyboardInterrupt" in done.stderr
+
+
+@pytest.mark.parametrize("command", ["sanitize", "curve"])
+def test_an_interrupt_that_a_search_takes_for_its_end_releases_nothing(
+    folder, run, monkeypatch, command
+):
+    (folder / "in.csv").write_text(ROWS)
+    found = LiftSanitizer._result_for
+
+    def stopped(self, *args):
+        with suppress(KeyboardInterrupt):  # as solvers do, which return the best so far
+            os.kill(os.getpid(), signal.SIGINT)
+        return found(self, *args)
+
+    monkeypatch.setattr(LiftSanitizer, "_result_for", stopped)
+    ends = ["-o", "o.csv"] if command == "sanitize" else ["--epsilons", "1"]
+    done = run(command, "in.csv", *ends, *WHICH)
+    assert done.status == 130
+    assert "interrupted" in done.err
+    assert [path.name for path in folder.iterdir()] == ["in.csv"]
+
+
+def test_options_are_not_abbreviated(folder, run):
+    (folder / "in.csv").write_text(ROWS)
+    done = run("sanitize", "in.csv", "-o", "o.csv", *WHICH, "--keep")
+    assert done.status == 2
+    assert "unrecognized arguments: --keep" in done.err

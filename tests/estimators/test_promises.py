@@ -23,7 +23,11 @@ from skliftpriv import (
     mechanisms,
 )
 from skliftpriv.datasets import load_adult, make_joint
-from skliftpriv.exceptions import InvalidParameterError, UnknownCategoryError
+from skliftpriv.exceptions import (
+    InvalidParameterError,
+    UnknownCategoryError,
+    UselessReleaseWarning,
+)
 from skliftpriv.html import report_page
 from skliftpriv.notions import ALIP, LDP, LIP, AlphaLift
 
@@ -458,3 +462,16 @@ def test_weights_of_one_batch_are_remembered():
     sanitizer = SubsetMergingSanitizer(*PAIR, epsilon=0.5)
     sanitizer.partial_fit(ADULT[:20_000], sample_weight=WEIGHTS[:20_000])
     assert sanitizer.partial_fit(ADULT[20_000:]).guarantee_.weighted
+
+
+def test_a_search_that_found_nothing_in_its_time_says_so():
+    adult = load_adult()[["sex", "race", "occupation", "age"]]
+    sanitizer = SRLIPSanitizer(["sex", "race"], ["occupation", "age"], epsilon=0.5, time_limit=1e-3)
+    with pytest.warns(UselessReleaseWarning, match="says nothing about X"):
+        sanitizer.fit(adult.assign(age=adult["age"] // 10))
+
+
+def test_the_page_knows_whether_rows_are_shuffled():
+    sanitizer = fit(PLAIN)
+    assert "random order and without an index" in report_page(sanitizer, shuffled=True)
+    assert "random order and without an index" not in report_page(sanitizer)
