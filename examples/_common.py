@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,8 @@ mpl.use("Agg")
 import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+
+from skliftpriv.exceptions import SeededReleaseWarning
 
 # Okabe and Ito's colours can be told apart by (nearly) everybody; markers and dashes help too.
 BLUE, VERMILLION, GREEN, ORANGE = "#0072B2", "#D55E00", "#009E73", "#E69F00"
@@ -59,6 +62,8 @@ def run(example: Callable[[], Figure], script: str, description: str | None) -> 
     description : str or None
         What ``--help`` says.
     """
+    # The examples publish nothing; with seeds their pictures can be drawn again.
+    warnings.simplefilter("ignore", SeededReleaseWarning)
     parser = argparse.ArgumentParser(
         description=description, formatter_class=argparse.RawDescriptionHelpFormatter
     )
