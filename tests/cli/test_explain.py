@@ -193,3 +193,12 @@ def test_a_promise_for_the_true_distribution_that_was_not_tried_is_told():
 def test_srlip_is_advised_only_where_it_can_be_built(srlip, said):
     advice = advise([Trial("subset-merging", 0.6, nan, 0.1), srlip], FACTS, True, None)
     assert any("Use srlip" in line for line in advice) is said
+
+
+def test_the_budget_is_not_blamed_for_what_was_not_built_in_time():
+    little = Trial("grr", 0.04, nan, 0.1)
+    late = Trial("subset-merging", nan, nan, 0.8, "not built in 0.8 s", out_of_time=True)
+    facts = {"rare_values": []}
+    blamed = "The budget leaves almost nothing"
+    assert any(blamed in line for line in advise([little], facts, False, None))
+    assert not any(blamed in line for line in advise([little, late], facts, False, None))
