@@ -9,6 +9,7 @@ from .confidence import ConfidenceSet
 from .distribution import JointDistribution
 from .estimators import (
     ConditionalReporting,
+    CountedRows,
     GRRSanitizer,
     ORRSanitizer,
     OUESanitizer,
@@ -30,6 +31,7 @@ __all__ = [
     "Chi2Lift",
     "ConditionalReporting",
     "ConfidenceSet",
+    "CountedRows",
     "GRRSanitizer",
     "JointDistribution",
     "L1Lift",

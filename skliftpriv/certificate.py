@@ -31,8 +31,8 @@ __all__ = [
     "certify",
     "certify_over",
     "quantize",
-    "release",
-    "release_checked",
+    "certified_for",
+    "certified_by",
 ]
 
 #: Every row of integer weights sums to this; 62 bits leave room for sums in 64-bit integers.
@@ -246,7 +246,7 @@ def without_common(weights: csr_array | csc_array) -> tuple[NDArray[np.int64], c
     return common, columns
 
 
-def release(
+def certified_for(
     masses: FloatArray,
     channel: Channel,
     notion: Notion,
@@ -280,9 +280,7 @@ def release(
         return certify_over(over, weights, notion)
 
     p_x = masses.sum(axis=0) / masses.sum()
-    return release_checked(
-        channel, p_x, check, enforce=enforce, mend=_mend_for(masses, notion, over)
-    )
+    return certified_by(channel, p_x, check, enforce=enforce, mend=_mend_for(masses, notion, over))
 
 
 def _mend_for(masses: FloatArray, notion: Notion, over: ConfidenceSet | None) -> Mend:
@@ -293,7 +291,7 @@ def _mend_for(masses: FloatArray, notion: Notion, over: ConfidenceSet | None) ->
     return _mixed_until_met if notion.mixing_helps else first_mixture_that_meets
 
 
-def release_checked(
+def certified_by(
     channel: Channel,
     p_x: FloatArray,
     check: Check,

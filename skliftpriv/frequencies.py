@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,8 @@ from ._arrays import FloatArray, Label, as_nonnegative
 from ._limits import MOST_INVERTED, POOL, refuse_beyond
 from .channel import Channel
 from .exceptions import InvalidParameterError
+
+FrequencyMethod: TypeAlias = Literal["least_squares", "ibu"]
 
 __all__ = ["FrequencyEstimate", "estimate_frequencies", "estimate_unary_frequencies"]
 
@@ -50,7 +52,7 @@ def estimate_frequencies(
     counts: FloatArray,
     channel: Channel,
     prior: FloatArray,
-    method: Literal["least_squares", "ibu"] = "least_squares",
+    method: FrequencyMethod = "least_squares",
 ) -> FrequencyEstimate:
     r"""Estimate P_X from counts of the outputs of a known channel.
 
@@ -139,7 +141,7 @@ def estimate_unary_frequencies(
     symbols: tuple[Label, ...],
     noise: float,
     prior: FloatArray,
-    method: Literal["least_squares", "ibu"] = "least_squares",
+    method: FrequencyMethod = "least_squares",
 ) -> FrequencyEstimate:
     """Estimate P_X from the bits of unary encoding.
 

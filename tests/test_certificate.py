@@ -20,12 +20,12 @@ from skliftpriv import (
 )
 from skliftpriv.certificate import (
     TOTAL,
+    certified_by,
+    certified_for,
     certify,
     exact_lifts,
     first_mixture_that_meets,
     quantize,
-    release,
-    release_checked,
 )
 from skliftpriv.datasets import make_joint
 from skliftpriv.notions._relaxed import RelaxedLift
@@ -102,7 +102,7 @@ def test_release_makes_any_channel_meet_its_notion(notion):
         counts[:, 0] += 1
         counts[0] += 1
         joint = JointDistribution.from_counts(counts)
-        certified = release(joint.masses, random_channel(rng, joint.shape[1], 5), notion)
+        certified = certified_for(joint.masses, random_channel(rng, joint.shape[1], 5), notion)
         assert certified.satisfied
         assert not certified.violations
         assert certify(joint.masses, certified.weights, notion).all()
@@ -112,14 +112,14 @@ def test_release_mixes_only_a_touch_where_only_rounding_broke_the_budget():
     joint = make_joint(3, 8, random_state=0)
     worst = np.log(joint.lift).max(), -np.log(joint.lift).min()
     tight = ALIP(worst[1] * (1 - 1e-13), worst[0] * (1 - 1e-13))
-    certified = release(joint.masses, Channel.identity(joint.useful_labels), tight)
+    certified = certified_for(joint.masses, Channel.identity(joint.useful_labels), tight)
     assert certified.satisfied
     assert 0 < certified.mixed < 1e-10
 
 
 def test_release_can_judge_without_changing_anything():
     joint = make_joint(3, 8, random_state=0)
-    certified = release(
+    certified = certified_for(
         joint.masses, Channel.identity(joint.useful_labels), LIP(0.1), enforce=False
     )
     assert not certified.satisfied
@@ -130,7 +130,9 @@ def test_release_can_judge_without_changing_anything():
 
 def test_unused_outputs_are_dropped():
     channel = Channel([[1.0, 0.0, 0.0], [0.5, 0.0, 0.5]], ["a", "b"], ["p", "q", "r"])
-    certified = release(make_joint(2, 2, random_state=0).masses, Channel(channel.matrix), LIP(9.0))
+    certified = certified_for(
+        make_joint(2, 2, random_state=0).masses, Channel(channel.matrix), LIP(9.0)
+    )
     assert certified.channel.outputs == (0, 2)
 
 
@@ -174,7 +176,7 @@ def test_mixing_of_a_relaxed_notion_finds_a_small_share_before_a_gap():
         return np.full(weights.shape[1], 0.01 < seen[-1] < 0.03 or seen[-1] > 0.8)
 
     # The first symbol hardly occurs, so what its row gives away is the share.
-    certified = release_checked(
+    certified = certified_by(
         Channel(np.eye(3)), np.array([1e-9, 0.5, 0.5]), check, mend=first_mixture_that_meets
     )
     assert certified.mixed == 1 / 64
@@ -185,8 +187,8 @@ def test_mixing_of_a_relaxed_notion_finds_a_small_share_before_a_gap():
 def test_release_of_a_relaxed_notion_takes_the_smallest_share_of_the_grid(delta):
     notion = RelaxedLift(LIP(0.7), delta)
     merged = Channel.merging([(0, 1), (2,)], (0, 1, 2))
-    assert release(RULED_OUT.masses, Channel.identity((0, 1, 2)), notion).mixed == 0
-    certified = release(RULED_OUT.masses, merged, notion)
+    assert certified_for(RULED_OUT.masses, Channel.identity((0, 1, 2)), notion).mixed == 0
+    certified = certified_for(RULED_OUT.masses, merged, notion)
     assert certified.satisfied
     assert certify(RULED_OUT.masses, certified.weights, notion).all()
     p_sy = RULED_OUT.released(merged.matrix)

@@ -10,7 +10,7 @@ from scipy.optimize import linprog
 from scipy.stats import binom, binomtest
 
 from skliftpriv import ALIP, LDP, LIP, Channel, ConfidenceSet, JointDistribution, L1Lift
-from skliftpriv.certificate import TOTAL, certify_over, quantize, release
+from skliftpriv.certificate import TOTAL, certified_for, certify_over, quantize
 from skliftpriv.confidence import clopper_pearson
 from skliftpriv.exceptions import (
     InvalidDistributionError,
@@ -239,7 +239,7 @@ def test_few_rows_and_many_unseen_symbols_leave_everything_open():
     smallest, largest = over.lift_range(Channel(np.eye(2), [0, 3]))
     assert largest.max() == np.inf
     assert smallest.min() == 0.0
-    result = release(over.counts, Channel(np.eye(2), [0, 3]), LIP(1.0), over=over)
+    result = certified_for(over.counts, Channel(np.eye(2), [0, 3]), LIP(1.0), over=over)
     assert result.satisfied
     assert result.mixed > 0.1
 
@@ -480,7 +480,7 @@ def test_notions_without_a_worst_case_are_refused():
 def test_certified_integers_hold_for_members_without_rounding(notion, table, seed):
     rng = np.random.default_rng(seed)
     over = ConfidenceSet.from_counts(20 * table)
-    released = release(20.0 * table, random_channel(rng, over.shape[1]), notion, over=over)
+    released = certified_for(20.0 * table, random_channel(rng, over.shape[1]), notion, over=over)
     assert released.satisfied
     weights = released.weights.toarray().astype(object)
     assert (weights.sum(axis=1) == TOTAL).all()
@@ -501,13 +501,13 @@ def test_a_channel_that_misses_by_a_hair_is_mixed_by_a_hair(key):
     over = ConfidenceSet.from_counts([[300, 200, 40], [100, 250, 110]])
     channel = Channel([[0.6, 0.2, 0.2], [0.2, 0.6, 0.2], [0.2, 0.2, 0.6]])
     level = max(over.worst_levels(quantize(channel), budget_of(key, 1.0)).values())
-    enough = release(over.counts, channel, budget_of(key, level + 1e-12), over=over)
+    enough = certified_for(over.counts, channel, budget_of(key, level + 1e-12), over=over)
     assert (enough.satisfied, enough.mixed) == (True, 0.0)
     short = budget_of(key, level - 1e-12)
-    judged = release(over.counts, channel, short, over=over, enforce=False)
+    judged = certified_for(over.counts, channel, short, over=over, enforce=False)
     assert not judged.satisfied
     assert judged.violations
-    mixed = release(over.counts, channel, short, over=over)
+    mixed = certified_for(over.counts, channel, short, over=over)
     assert mixed.satisfied
     assert 0 < mixed.mixed < 1e-10
     assert certify_over(over, mixed.weights, short).all()
@@ -530,5 +530,5 @@ def test_no_more_is_mixed_than_needed(notion):
     while high - low > 1e-9:
         middle = (low + high) / 2
         low, high = (low, middle) if met(middle) else (middle, high)
-    mixed = release(over.counts, Channel(np.eye(3)), notion, over=over).mixed
+    mixed = certified_for(over.counts, Channel(np.eye(3)), notion, over=over).mixed
     assert high * (1 - 1e-6) <= mixed <= high * (1 + 1 / 32 + 1e-6)

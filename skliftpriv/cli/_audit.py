@@ -9,12 +9,11 @@ import pandas as pd
 
 from .._format import number, printable, text_table
 from ..channel import symbol_text
-from ..estimators._parameters import NOTIONS, make_notion
+from ..estimators import CountedRows
 from ..exceptions import UnsupportedNotionError
-from ..frames import ContingencyTable
 from ..measures import log_lift
-from ..metrics._audit import audit_counts
-from ..notions import Notion
+from ..metrics import audit_counts
+from ..notions import NOTIONS, Notion, make_notion
 from ..report import side_title, worst_levels
 from ._console import Console
 from ._counting import add_input, count_rows, opened
@@ -67,8 +66,8 @@ def run_audit(args: argparse.Namespace, console: Console) -> int:
     notion = make_notion(
         args.notion, one_or_two(args.epsilon), lam=args.lam, alpha=args.alpha, supported=NOTIONS
     )
-    counts = _count(args, console)
-    bounds, verdict = _judged(counts, notion, args.confidence)
+    rows = _count(args, console)
+    bounds, verdict = _judged(rows, notion, args.confidence)
     sure = "verdict" in bounds.columns
     fail_on = args.fail_on or ("violation" if sure else "level")
     if fail_on != "level" and not sure:
@@ -77,18 +76,18 @@ def run_audit(args: argparse.Namespace, console: Console) -> int:
             "and ldp only; use --fail-on level."
         )
     failed = _failed(bounds, fail_on)
-    worst = _worst(counts)
+    worst = _worst(rows)
     how = f"confidence {args.confidence:g}" if sure else _NO_MARGIN
     lines = [
         f"{', '.join(args.useful)} about {', '.join(args.sensitive)}: {verdict}.",
-        f"{notion}, {counts.n_rows:,} rows, {how}; levels in nats.",
+        f"{notion}, {rows.n_rows:,} rows, {how}; levels in nats.",
         *text_table(_cells(bounds)),
         *(f"Largest: {line}" for line in worst["text"]),
         f"{'Failed' if failed else 'Passed'} (--fail-on {fail_on} fails when {_FAIL_ON[fail_on]}).",
     ]
     facts = {
         "notion": str(notion),
-        "rows": counts.n_rows,
+        "rows": rows.n_rows,
         "confidence": args.confidence if sure else None,
         "fail_on": fail_on,
         "verdict": verdict,
@@ -101,13 +100,13 @@ def run_audit(args: argparse.Namespace, console: Console) -> int:
     return ABOVE_BUDGET if failed else 0
 
 
-def _count(args: argparse.Namespace, console: Console) -> ContingencyTable:
+def _count(args: argparse.Namespace, console: Console) -> CountedRows:
     if args.sensitive_from is not None:
         return count_two_files(args, console)
     if args.key is not None:
         raise CommandError("--key matches the rows of two files: name the other --sensitive-from.")
     with opened(args) as source:
-        return count_rows(source, args, console).counts
+        return count_rows(source, args, console)
 
 
 def _check(args: argparse.Namespace) -> None:
@@ -117,14 +116,12 @@ def _check(args: argparse.Namespace) -> None:
         raise CommandError(f"--lam must lie between 0 and 1, not {args.lam:g}.")
 
 
-def _judged(
-    counts: ContingencyTable, notion: Notion, confidence: float
-) -> tuple[pd.DataFrame, str]:
+def _judged(rows: CountedRows, notion: Notion, confidence: float) -> tuple[pd.DataFrame, str]:
     """Return a row per bound of the notion, with an interval where there is one, and a verdict."""
     try:
-        report = audit_counts(counts, notion, confidence)
+        report = audit_counts(rows, notion, confidence=confidence)
     except UnsupportedNotionError:
-        joint = counts.joint()
+        joint = rows.counts.joint()
         levels = worst_levels(notion, joint.lift, joint.p_s)
         frame = pd.DataFrame({"budget": notion.budget, "level": levels}).rename_axis("bound")
         found = _ABOVE if _failed(frame, "level") else _WITHIN
@@ -140,22 +137,22 @@ def _failed(bounds: pd.DataFrame, fail_on: str) -> bool:
     return bool((bounds["verdict"] != "holds").any())
 
 
-def _worst(counts: ContingencyTable) -> pd.DataFrame:
+def _worst(rows: CountedRows) -> pd.DataFrame:
     """Return the pairs of values that leak most, each with a sentence."""
-    joint = counts.joint()
+    joint = rows.counts.joint()
     logs = log_lift(joint.matrix)
-    expected = counts.n_rows * np.outer(joint.p_s, joint.p_x)
+    expected = rows.n_rows * np.outer(joint.p_s, joint.p_x)
     # Of pairs that never occur, those come first that should have occurred most often.
     order = np.lexsort((-expected.ravel(), -np.abs(logs).ravel()))[:_WORST_SHOWN]
     found = []
     for i, j in zip(*np.unravel_index(order, logs.shape), strict=True):
         s, x = symbol_text(joint.sensitive_labels[i]), symbol_text(joint.useful_labels[j])
-        rows, lift = int(joint.masses[i, j]), float(joint.lift[i, j])
+        n_rows, lift = int(joint.masses[i, j]), float(joint.lift[i, j])
         text = (
             f"{printable(x)} makes {printable(s)} {lift:.3g} times as probable: "
-            f"{rows:,} rows where {expected[i, j]:,.1f} are to be expected"
+            f"{n_rows:,} rows where {expected[i, j]:,.1f} are to be expected"
         )
-        found.append((s, x, rows, lift, float(logs[i, j]), text))
+        found.append((s, x, n_rows, lift, float(logs[i, j]), text))
     return pd.DataFrame(found, columns=["sensitive", "useful", "rows", "lift", "log_lift", "text"])
 
 

@@ -174,11 +174,10 @@ def build(name: str, sanitizer: LiftSanitizer, counted: CountedRows) -> Trial:
     """Build a mechanism, and tell how it did; all that it may raise is part of the answer."""
     start = perf_counter()
     try:
-        result = sanitizer._result_for(counted.counts, counted.layout)
+        result = sanitizer.result_for(counted)
     except (SkliftprivError, ValueError, MemoryError) as error:
         return Trial(name, nan, nan, perf_counter() - start, one_line(error))
-    gap = getattr(result, "gap_to_optimum", nan)
-    return Trial(name, result.report.nmi, float(gap), perf_counter() - start)
+    return Trial(name, result.nmi, result.gap_to_optimum, perf_counter() - start)
 
 
 def _table(trials: list[Trial]) -> list[str]:

@@ -18,6 +18,7 @@ from ..estimators import (
     SubsetMergingSanitizer,
     WatchdogSanitizer,
 )
+from ..notions import NOTIONS
 from ._counting import one_or_several
 from ._errors import CommandError
 
@@ -40,8 +41,6 @@ MECHANISMS: dict[str, type[LiftSanitizer]] = {
     "conditional": ConditionalReporting,
     "srlip": SRLIPSanitizer,
 }
-
-NOTIONS = ("lip", "alip", "ldp", "l1", "chi2", "alpha")
 
 
 @dataclass(frozen=True)

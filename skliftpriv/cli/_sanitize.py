@@ -6,11 +6,12 @@ import argparse
 import warnings
 from collections.abc import Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from ..estimators import ConditionalReporting, CountedRows, LiftSanitizer
+from ..estimators import CountedRows, LiftSanitizer
 from ..exceptions import SkliftprivError
 from ..html import report_page
 from ..sampling import word_source
@@ -94,7 +95,7 @@ def run_sanitize(args: argparse.Namespace, console: Console) -> int:
         writer = stack.enter_context(open_writer(args.out, files, source_format(args)))
         report = files.place(args.report) if args.report else None
         counted = _count(source, args, console)
-        sanitizer._fit_counted(counted.counts, counted.layout)
+        sanitizer.fit(counted)
         end_if_asked()
         if args.shuffle:
             with ShuffledWriter(word_source(order), args.chunk_rows) as shuffled:
@@ -145,7 +146,7 @@ def _count(source: Source, args: argparse.Namespace, console: Console) -> Counte
         counted = count_rows(other, args, console)
     # What is kept of the input is decided by its own columns.
     layout = layout_of(source, args, keep_others=args.keep_other_columns)
-    return CountedRows(counted.counts, layout)
+    return replace(counted, layout=layout)
 
 
 def _release(
@@ -155,9 +156,9 @@ def _release(
     args: argparse.Namespace,
     console: Console,
 ) -> int:
-    layout = sanitizer._layout
-    # S is read a second time by the one mechanism that needs it.
-    unused = () if isinstance(sanitizer, ConditionalReporting) else args.sensitive
+    layout = sanitizer.layout_
+    # S is read a second time only by mechanisms that need it.
+    unused = () if sanitizer.needs_sensitive else args.sensitive
     columns = [name for name in layout.names if name not in unused]
     parts = source.batches(
         columns,

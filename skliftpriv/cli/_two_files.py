@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from .._format import printable
+from ..estimators import CountedRows, Layout
 from ..frames import ContingencyTable, Table, encode_rows
 from ._console import Console
 from ._counting import checked_counts, opened
@@ -38,7 +39,7 @@ def add_two_files(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def count_two_files(args: argparse.Namespace, console: Console) -> ContingencyTable:
+def count_two_files(args: argparse.Namespace, console: Console) -> CountedRows:
     """Count the pairs of S in one file and X in another.
 
     Memory does not grow with the files, except for the key and the sensitive column with --key.
@@ -58,7 +59,8 @@ def count_two_files(args: argparse.Namespace, console: Console) -> ContingencyTa
         for s, x in pairs(released, other, args, console):
             counted = ContingencyTable.count(s, x)
             counts = counted if counts is None else counts + counted
-        return checked_counts(counts, released, args)
+        layout = Layout.of_names(args.sensitive, args.useful)
+        return CountedRows(checked_counts(counts, released, args), layout)
 
 
 def _in_order(released: Source, other: Source, args: argparse.Namespace, console: Console) -> Pairs:

@@ -1,13 +1,17 @@
 """The mechanisms as scikit-learn transformers."""
 
 from ._base import LiftSanitizer
+from ._conditional_reporting import ConditionalReporting
+from ._counted_rows import CountedRows, shared_counts
 from ._guarantee import Guarantee
 from ._layout import Layout
-from ._optimal import ORRSanitizer, SRRSanitizer
-from ._protocols import ConditionalReporting, GRRSanitizer, OUESanitizer
-from ._shared import CountedRows, shared_counts
+from ._optimal_response import ORRSanitizer
+from ._randomized_response import GRRSanitizer
 from ._side_channel import SRLIPSanitizer
-from ._watchdog import SubsetMergingSanitizer, WatchdogSanitizer
+from ._subset_merging import SubsetMergingSanitizer
+from ._subset_response import SRRSanitizer
+from ._unary_encoding import OUESanitizer
+from ._watchdog import WatchdogSanitizer
 
 __all__ = [
     "ConditionalReporting",

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
-from copy import copy
-from typing import Any, ClassVar, Literal, Self
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, ClassVar, Generic, Self, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -14,27 +13,28 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from ..channel import Channel
+from ..confidence import ConfidenceSet
+from ..distribution import JointDistribution
 from ..exceptions import (
     InvalidParameterError,
     SeededReleaseWarning,
-    UnknownCategoryError,
     UnprotectedColumnsWarning,
     UselessReleaseWarning,
 )
-from ..frames import (
-    ContingencyTable,
-    SymbolEncoder,
-    Table,
-    as_columns,
-    checked_weight,
-    concerns,
-)
-from ..notions import Notion
+from ..frames import ContingencyTable, Table, checked_weight, concerns
+from ..frequencies import FrequencyMethod
+from ..mechanisms import ChannelResult, MechanismResult
+from ..notions import NOTIONS, POLYHEDRAL_NOTIONS, Notion, make_notion
+from ..report import PrivacyReport
 from ..sampling import RandomState
+from ._confidence import confidence_set, confidence_warnings
+from ._counted_rows import CountedRows
 from ._guarantee import Guarantee
 from ._layout import ColumnKeys, Layout
-from ._parameters import COMMON, NOTIONS, checked, in_container, make_notion
-from ._release import Releaser
+from ._parameters import COMMON, checked, in_container
+from ._releaser import Releaser, SymbolReleaser
+from ._row_encoder import RowEncoder
 
 __all__ = ["LiftSanitizer"]
 
@@ -43,36 +43,62 @@ _FREE = ("output", "verbose")
 #: A share of X that rounding can leave.
 _NOTHING = 1e-9
 
+Result = TypeVar("Result", bound=MechanismResult)
 
-class LiftSanitizer(TransformerMixin, BaseEstimator, ABC):
+
+class LiftSanitizer(TransformerMixin, BaseEstimator, ABC, Generic[Result]):
     """Base of all sanitisers; a subclass says which mechanism it is.
 
-    A subclass declares its parameters, extends ``_parameter_constraints`` by those that are its
-    own, and implements :meth:`_build`. Everything else is here.
+    A subclass implements :meth:`_build`. One with other parameters has a constructor of its own,
+    and extends ``_parameter_constraints`` by those that are its own.
     """
 
+    #: Whether the mechanism looks at S when it releases a row.
+    needs_sensitive: bool = False
     #: Notions that the mechanism can enforce.
     _supported_notions: ClassVar[Sequence[str]] = NOTIONS
     _parameter_constraints: ClassVar[dict[str, Any]] = COMMON
 
+    # What holds for mechanisms that lack a parameter.
+    notion: str = "lip"
+    lam: float = 0.5
+    alpha: float = 2.0
+    confidence: float | None = None
+    handle_unknown: str = "error"
+
+    # Set by fit.
+    counted_: CountedRows
+    layout_: Layout
+    result_: Result
+    joint_: JointDistribution
+    notion_: Notion
+    channel_: Channel | None
+    report_: PrivacyReport
+    guarantee_: Guarantee
+    _encoder: RowEncoder
+    _releaser: Releaser
+    _parameters: dict[str, Any]
+
     # Lets Pipeline, GridSearchCV and ColumnTransformer pass S when metadata routing is enabled.
     __metadata_request__fit: ClassVar[dict[str, Any]] = {"sensitive_features": True}
     __metadata_request__partial_fit: ClassVar[dict[str, Any]] = {"sensitive_features": True}
+    __metadata_request__transform: ClassVar[dict[str, Any]] = {"sensitive_features": True}
 
     def __init__(
         self,
-        sensitive: ColumnKeys | None,
-        useful: ColumnKeys | None,
+        sensitive: ColumnKeys | None = None,
+        useful: ColumnKeys | None = None,
         *,
-        notion: str,
-        epsilon: float | Sequence[float],
-        lam: float,
-        smoothing: float,
-        output: str,
-        remainder: str,
-        index: str,
-        handle_unknown: str,
-        random_state: RandomState,
+        notion: str = "lip",
+        epsilon: float | Sequence[float] = 1.0,
+        lam: float = 0.5,
+        smoothing: float = 0.0,
+        confidence: float | None = None,
+        output: str = "label",
+        remainder: str = "drop",
+        index: str = "keep",
+        handle_unknown: str = "error",
+        random_state: RandomState = None,
     ) -> None:
         self.sensitive = sensitive
         self.useful = useful
@@ -80,6 +106,7 @@ class LiftSanitizer(TransformerMixin, BaseEstimator, ABC):
         self.epsilon = epsilon
         self.lam = lam
         self.smoothing = smoothing
+        self.confidence = confidence
         self.output = output
         self.remainder = remainder
         self.index = index
@@ -87,14 +114,21 @@ class LiftSanitizer(TransformerMixin, BaseEstimator, ABC):
         self.random_state = random_state
 
     @abstractmethod
-    def _build(self, *args: Any, **promise: Any) -> Any:
-        """Run the mechanism for (joint, notion) and what :meth:`_promise` returns."""
+    def _build(
+        self, joint: JointDistribution, notion: Notion, over: ConfidenceSet | None
+    ) -> Result:
+        """Run the mechanism, for all distributions of ``over`` if that is not None."""
 
-    def _make_releaser(self, result: Any, layout: Layout) -> Any:
+    def _make_releaser(self, result: Result, layout: Layout) -> Releaser:
         """Make what samples outputs and writes them as columns."""
-        return Releaser(result.certified.weights, result.channel, result.joint.p_x, layout)
+        if not isinstance(result, ChannelResult):
+            raise TypeError(
+                f"{type(self).__name__} must override _make_releaser: only the outputs of a "
+                "ChannelResult are known to be symbols."
+            )
+        return SymbolReleaser(result, layout)
 
-    def _known(self, result: Any) -> dict[str, Any]:
+    def _known(self, result: Result, layout: Layout) -> Mapping[str, object]:
         """Fitted attributes that only this mechanism has."""
         return {}
 
@@ -106,9 +140,9 @@ class LiftSanitizer(TransformerMixin, BaseEstimator, ABC):
 
         Parameters
         ----------
-        X : pandas or polars DataFrame, pyarrow Table, or array-like of shape (n_rows, n_columns)
-            Table with the useful column(s) and, unless ``sensitive_features`` is given, the
-            sensitive one.
+        X : pandas or polars DataFrame, pyarrow Table, array-like or CountedRows
+            Table of shape (n_rows, n_columns) with the useful column(s) and, unless
+            ``sensitive_features`` is given, the sensitive one; or rows that are counted already.
             Columns of a pandas frame whose names are not text are read by position, and come
             back as an array.
         y : None
@@ -137,41 +171,48 @@ class LiftSanitizer(TransformerMixin, BaseEstimator, ABC):
         -------
         self
         """
-        known = self._counts if hasattr(self, "_counts") else None
-        return self._fit(X, sensitive_features, sample_weight, known)
+        return self._fit(X, sensitive_features, sample_weight, getattr(self, "counted_", None))
 
     def _fit(
-        self,
-        X: Any,
-        sensitive_features: Any,
-        sample_weight: Any,
-        known: ContingencyTable | None,
+        self, X: Any, sensitive_features: Any, sample_weight: Any, known: CountedRows | None
     ) -> Self:
         self._make_notion()  # a wrong notion is said before any row is counted
-        table = Table(X)
-        given = sensitive_features is not None
-        layout = self._layout_for(table, given, first=known is None)
-        s_columns = self._sensitive_columns(table, layout, sensitive_features)
-        counts = self._count(table, layout, s_columns, sample_weight)
-        beside = self._beside(table, s_columns)
-        if known is not None:
-            counts = known + counts
-            beside = [*dict.fromkeys([*self._beside_seen, *beside])]
+        rows = self._counted(X, sensitive_features, sample_weight, known)
+        rows = rows if known is None else known + rows
+        result = self.result_for(rows)
+        for warning in self._warnings(rows, result):
+            warnings.warn(warning, stacklevel=4)
         # Nothing is set before everything has succeeded, so a failed fit leaves no trace.
-        return self._set(self._fitted_to(counts, layout, beside))
-
-    def _set(self, fitted: dict[str, Any]) -> Self:
-        """Set the attributes of a fit in one step."""
+        fitted = self._fitted(rows, result)
         self.__dict__.pop("feature_names_in_", None)  # an earlier table may have had names
         self.__dict__.update(fitted)
         return self
 
-    def _layout_for(self, table: Table, given: bool, *, first: bool) -> Layout:
+    def _counted(
+        self, X: Any, sensitive_features: Any, sample_weight: Any, known: CountedRows | None
+    ) -> CountedRows:
+        """Count the pairs of S and X in a table."""
+        if isinstance(X, CountedRows):
+            if sensitive_features is not None or sample_weight is not None:
+                raise InvalidParameterError(
+                    "sensitive_features and sample_weight go with rows, and X is CountedRows: "
+                    "leave them out."
+                )
+            return X.checked(self.sensitive, self.useful)
+        table = Table(X)
+        layout = self._layout_for(table, sensitive_features is not None, known)
+        s_columns = layout.sensitive_columns(table, sensitive_features)
+        weight = checked_weight(sample_weight, table.n_rows)
+        table.check_order(sample_weight, "sample_weight")
+        counts = ContingencyTable.count(s_columns, layout.useful_columns(table), weight)
+        return CountedRows(counts, layout, tuple(self._beside(table, s_columns)))
+
+    def _layout_for(self, table: Table, given: bool, known: CountedRows | None) -> Layout:
         """Find the columns in the first table, or check that a later one has them, too."""
-        if first:
+        if known is None:
             layout = Layout.of(table, self.sensitive, self.useful, given)
         else:
-            layout = self._layout
+            layout = known.layout
             if (not layout.sensitive) != given:
                 raise InvalidParameterError(
                     "S comes from sensitive_features= in all batches or in none, and the first "
@@ -182,99 +223,75 @@ class LiftSanitizer(TransformerMixin, BaseEstimator, ABC):
         layout.check(table, type(self).__name__, sensitive=not given, rest=passed)
         return layout
 
-    @checked
-    def _fit_counted(self, counts: ContingencyTable, layout: Layout) -> Self:
-        """Fit to rows that are counted already, for a caller who cannot hold all of them."""
-        return self._set(self._fitted_to(counts, layout, []))
-
-    def _fitted_to(
-        self, counts: ContingencyTable, layout: Layout, beside: Sequence[str]
-    ) -> dict[str, Any]:
-        """Build the mechanism for counted rows and return what a fit sets."""
-        result = self._result_for(counts, layout)
-        self._warn(result, counts)
-        if result.status == "time_limit" and result.nmi < _NOTHING:
-            warnings.warn(
-                "The search ended at its time_limit with a release that says nothing about X: give "
-                "it more time, merge rare values before fit, or use SubsetMergingSanitizer.",
-                UselessReleaseWarning,
-                stacklevel=5,
-            )
-        if self.remainder == "passthrough" and layout.rest:
-            warnings.warn(
-                f"remainder='passthrough' releases {', '.join(layout.rest_names)} as they are: "
-                "the guarantee does not cover them.",
-                UnprotectedColumnsWarning,
-                stacklevel=5,
-            )
-        _warn_beside(beside)
-        return self._fitted(counts, layout, beside, result)
-
     def _beside(self, table: Table, s_columns: Sequence[Any] | None) -> list[str]:
         """List what is released with the rows of a table and is not protected."""
         return concerns(table, s_columns, index=self.index == "keep")
 
-    def _count(
-        self, table: Table, layout: Layout, s_columns: Sequence[Any], sample_weight: Any = None
-    ) -> ContingencyTable:
-        """Count the pairs of S and X in a table."""
-        weight = checked_weight(sample_weight, table.n_rows)
-        _check_order(table, sample_weight, "sample_weight")
-        return ContingencyTable.count(s_columns, layout.useful_columns(table), weight)
-
     @checked
-    def _result_for(self, counts: ContingencyTable, layout: Layout) -> Any:
-        """Run the mechanism on rows that are counted already, as often as a sweep needs it."""
-        joint = counts.joint(self.smoothing)
+    def result_for(self, rows: CountedRows) -> Result:
+        """Run the mechanism on counted rows, without fitting the estimator or a warning.
+
+        Parameters
+        ----------
+        rows : CountedRows
+            What a fit would count.
+
+        Returns
+        -------
+        MechanismResult
+            What ``fit`` keeps as ``result_``.
+        """
+        joint = rows.counts.joint(self.smoothing)
         if joint.shape[0] < 2:
             raise InvalidParameterError(
-                f"The sensitive column {layout.sensitive_name} holds one value only, "
-                f"{joint.sensitive_labels[0]!r} (n_samples={counts.n_rows}): there is nothing to "
+                f"The sensitive column {rows.layout.sensitive_name} holds one value only, "
+                f"{joint.sensitive_labels[0]!r} (n_samples={rows.n_rows}): there is nothing to "
                 "protect. Pass rows with at least two sensitive values."
             )
-        return self._build(joint, self._make_notion(), **self._promise(counts))
-
-    def _promise(self, counts: ContingencyTable) -> dict[str, Any]:
-        """Tell the mechanism for which distributions the promise is to hold."""
-        return {}
-
-    def _n_counted(self, counts: ContingencyTable) -> int:
-        """Tell how many rows the promise rests on."""
-        return counts.n_rows
-
-    def _warn(self, result: Any, counts: ContingencyTable) -> None:
-        """Warn about a result that the user will not like."""
+        over = confidence_set(rows.counts, self.confidence)
+        return self._build(joint, self._make_notion(), over)
 
     def _make_notion(self) -> Notion:
-        return make_notion(
+        notion = make_notion(
             self.notion,
             self.epsilon,
             lam=self.lam,
-            alpha=getattr(self, "alpha", 2.0),
+            alpha=self.alpha,
             supported=self._supported_notions,
         )
-
-    def _sensitive_columns(self, table: Table, layout: Layout, given: Any) -> list[Any]:
-        if given is None:
-            return layout.sensitive_columns(table)
-        columns = as_columns(given, "sensitive_features")
-        _check_order(table, given, "sensitive_features")
-        if len(columns[0]) != table.n_rows:
+        if self.confidence is not None and not notion.polyhedral:
             raise InvalidParameterError(
-                f"sensitive_features has {len(columns[0])} rows, but X has {table.n_rows}."
+                f"confidence={self.confidence} works with notion "
+                f"{', '.join(map(repr, POLYHEDRAL_NOTIONS))}, not with {self.notion!r}; use one of "
+                "these or confidence=None."
             )
-        return columns
+        return notion
 
-    def _fitted(
-        self, counts: ContingencyTable, layout: Layout, beside: Sequence[str], result: Any
-    ) -> dict[str, Any]:
+    def _warnings(self, rows: CountedRows, result: Result) -> Iterator[Warning]:
+        """Say what a user may not expect of a result."""
+
+        def build(over: ConfidenceSet | None) -> Result:
+            return self._build(result.joint, result.notion, over)
+
+        yield from confidence_warnings(result, build)
+        if result.status == "time_limit" and result.nmi < _NOTHING:
+            yield UselessReleaseWarning(
+                "The search reached its time_limit with a release that says nothing about X: give "
+                "it more time, merge rare values before fit, or use SubsetMergingSanitizer."
+            )
+        if self.remainder == "passthrough" and rows.layout.rest:
+            yield UnprotectedColumnsWarning(
+                f"remainder='passthrough' releases {', '.join(rows.layout.rest_names)} as they "
+                "are: the guarantee does not cover them."
+            )
+        yield from _warnings_beside(rows.beside)
+
+    def _fitted(self, rows: CountedRows, result: Result) -> dict[str, object]:
         """Fitted attributes, public and private."""
+        layout = rows.layout
         releaser = self._make_releaser(result, layout)
         return {
-            "_counts": counts,
-            "_layout": layout,
-            "_beside_seen": list(beside),
-            "_encoder": SymbolEncoder(result.joint.useful_labels),
+            "_encoder": RowEncoder(result.joint, layout, pairs=self.needs_sensitive),
             "_releaser": releaser,
             # A list could be changed in place.
             "_parameters": {
@@ -283,40 +300,35 @@ class LiftSanitizer(TransformerMixin, BaseEstimator, ABC):
             },
             "n_features_in_": len(layout.names),
             **layout.feature_names,
+            "counted_": rows,
+            "layout_": layout,
+            "result_": result,
             "joint_": result.joint,
             "notion_": result.notion,
             "channel_": result.channel,
             "report_": result.report,
-            "guarantee_": self._guarantee(counts, layout, beside, result, draws=releaser.draws),
-            **self._known(result),
+            "guarantee_": self._guarantee(rows, result, draws=releaser.draws),
+            **self._known(result, layout),
         }
 
-    def _guarantee(
-        self,
-        counts: ContingencyTable,
-        layout: Layout,
-        beside: Sequence[str],
-        result: Any,
-        *,
-        draws: bool,
-    ) -> Guarantee:
-        # Not all mechanisms have these two parameters.
-        handle_unknown = getattr(self, "handle_unknown", "error")
+    def _guarantee(self, rows: CountedRows, result: Result, *, draws: bool) -> Guarantee:
+        layout = rows.layout
         passed = layout.rest_names if self.remainder == "passthrough" else []
-        randomized = draws or handle_unknown == "resample"
+        randomized = draws or self.handle_unknown == "resample"
         return Guarantee(
             notion=str(result.notion),
             budget=dict(result.notion.budget),
             achieved=dict(result.report.levels_promised),
             holds=result.report.satisfied,
-            confidence=getattr(self, "confidence", None),
+            confidence=self.confidence,
             smoothing=self.smoothing,
-            weighted=counts.weighted,
-            n_rows=self._n_counted(counts),
+            weighted=rows.counts.weighted,
+            # With a confidence set weights are whole numbers, which count rows.
+            n_rows=rows.n_rows if result.over is None else result.over.n_rows,
             sensitive=layout.sensitive_name,
             columns=tuple(layout.useful_names),
-            unprotected=(*passed, *beside),
-            handle_unknown=handle_unknown,
+            unprotected=(*passed, *rows.beside),
+            handle_unknown=self.handle_unknown,
             randomized=randomized,
             secret_randomness=self.random_state is None or not randomized,
         )
@@ -347,36 +359,101 @@ class LiftSanitizer(TransformerMixin, BaseEstimator, ABC):
                 "mechanism and its guarantee do not follow: call fit again."
             )
 
-    def transform(self, X: Any) -> Any:
+    def transform(self, X: Any, *, sensitive_features: Any = None) -> Any:
         """Release a sanitised version of the useful column(s).
 
         Parameters
         ----------
         X : table of the same kind and columns as at ``fit``
-            The sensitive column may be missing from a data frame, and the order of its columns
-            does not matter.
+            The sensitive column may be missing from a data frame, unless the mechanism looks at
+            it (``needs_sensitive``). The order of columns does not matter there.
+        sensitive_features : array-like of shape (n_rows,), optional
+            The sensitive values, for a mechanism that looks at them, if they are not a column of
+            X; they go before one. Other mechanisms do not use them.
 
         Returns
         -------
         table of the same kind
             The sensitive column is dropped. See ``output`` and ``remainder``.
         """
-        table = self._table(X, sensitive=False)
-        return self._release(table, self._useful_codes(table))
+        table = self._table(X, sensitive_features)
+        drawn = self._draw(table, sensitive_features)
+        columns = self._releaser.columns(table, drawn, self.output, self._rest)
+        keep_index = self.index == "keep"
+        released = table.build(columns, keep_index=keep_index)
+        return in_container(released, self, keep_index=keep_index)
 
-    def _table(self, X: Any, *, sensitive: bool) -> Table:
-        """Read rows that are to be released; S must be among their columns or need not."""
+    def fit_transform(
+        self, X: Any, y: Any = None, *, sensitive_features: Any = None, sample_weight: Any = None
+    ) -> Any:
+        """Fit and release the same rows; parameters are those of :meth:`fit`."""
+        self.fit(X, y, sensitive_features=sensitive_features, sample_weight=sample_weight)
+        return self.transform(X, sensitive_features=sensitive_features)
+
+    def sample_outputs(self, X: Any, *, sensitive_features: Any = None) -> np.ndarray:
+        """Draw an output for every row, as a number, however ``output`` writes it.
+
+        Parameters
+        ----------
+        X, sensitive_features
+            As in :meth:`transform`.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,) or (n_rows, n_bits)
+            Positions in ``channel_.outputs``, or bits for unary encoding. This is a release like
+            that of :meth:`transform`: drawing the same rows twice is not covered.
+        """
+        return self._draw(self._table(X, sensitive_features), sensitive_features)
+
+    def encode(self, X: Any, *, sensitive_features: Any = None) -> np.ndarray:
+        """Encode the rows as numbers of what the mechanism takes in; nothing is drawn.
+
+        Parameters
+        ----------
+        X, sensitive_features
+            As in :meth:`transform`.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Positions in ``joint_.useful_labels``, or of pairs (s, x) for a mechanism that looks
+            at S; -1 for values that were not seen at ``fit`` if ``handle_unknown`` lets them
+            pass.
+        """
+        return self._codes(self._table(X, sensitive_features), sensitive_features)
+
+    @property
+    def _rest(self) -> tuple[int, ...]:
+        """Columns that are released as they are."""
+        return self.layout_.rest if self.remainder == "passthrough" else ()
+
+    def _table(self, X: Any, sensitive_features: Any) -> Table:
+        """Read rows that are to be released."""
         self._check_ready()
         table = Table(X, allow_empty=True)
-        passed = self.remainder == "passthrough"
-        self._layout.check(table, type(self).__name__, sensitive=sensitive, rest=passed)
+        needed = self.needs_sensitive and sensitive_features is None
+        self.layout_.check(table, type(self).__name__, sensitive=needed, rest=bool(self._rest))
         return table
 
-    def _release(self, table: Table, codes: np.ndarray) -> Any:
-        """Draw an output for every input code and answer with a table of the same kind."""
-        s_columns = self._layout.sensitive_columns(table) if self._layout.holds_s(table) else None
-        seen = self._beside_seen
-        _warn_beside([what for what in self._beside(table, s_columns) if what not in seen])
+    def _codes(self, table: Table, sensitive_features: Any) -> np.ndarray:
+        advice = None
+        if self.handle_unknown == "error":
+            advice = "Fit on data that holds them."
+            if "handle_unknown" in self._parameters:
+                advice = (
+                    "Fit on data that holds them, or use handle_unknown='resample' to replace "
+                    "them by a draw from the released distribution."
+                )
+        return self._encoder.codes(table, sensitive_features, refuse=advice)
+
+    def _draw(self, table: Table, sensitive_features: Any) -> np.ndarray:
+        """Draw an output for every row, with warnings about what nothing protects."""
+        codes = self._codes(table, sensitive_features)
+        s_columns = self.layout_.sensitive_columns(table) if self.layout_.holds_s(table) else None
+        beside = self._beside(table, s_columns)
+        for warning in _warnings_beside(b for b in beside if b not in self.guarantee_.unprotected):
+            warnings.warn(warning, stacklevel=4)
         if self.random_state is not None and (self._releaser.draws or (codes < 0).any()):
             warnings.warn(
                 "random_state is set: the noise comes from a seed, and what is released is not "
@@ -384,42 +461,10 @@ class LiftSanitizer(TransformerMixin, BaseEstimator, ABC):
                 SeededReleaseWarning,
                 stacklevel=4,
             )
-        drawn = self._releaser.sample(codes, self.random_state)
-        rest = self._layout.rest if self.remainder == "passthrough" else ()
-        columns = self._releaser.columns(table, drawn, self.output, rest)
-        keep_index = self.index == "keep"
-        released = table.build(columns, keep_index=keep_index)
-        return in_container(released, self, keep_index=keep_index)
-
-    def _only_protected(self, output: str) -> Self:
-        """Return a copy that releases the protected columns only, written in another way."""
-        alone = copy(self)
-        alone.remainder, alone.output = "drop", output
-        alone._parameters = {**self._parameters, "remainder": "drop"}
-        return alone
-
-    def _useful_codes(self, table: Table) -> np.ndarray:
-        """Codes of the useful symbols, -1 for values that were not seen at fit."""
-        codes, unknown = self._encoder.codes(self._layout.useful_columns(table))
-        if unknown and self.guarantee_.handle_unknown == "error":
-            shown = ", ".join(map(repr, unknown[:5]))
-            raise UnknownCategoryError(
-                f"{', '.join(self._layout.useful_names)}: {len(unknown)} value(s) not seen at "
-                f"fit, or with weight 0 only, such as {shown}, in {int((codes < 0).sum())} row(s). "
-                f"Fit on data that holds them{self._resample_hint()}."
-            )
-        return codes
-
-    def _resample_hint(self) -> str:
-        if "handle_unknown" not in self._parameters:
-            return ""
-        return (
-            ", or use handle_unknown='resample' to replace them by a draw from the released "
-            "distribution"
-        )
+        return self._releaser.sample(codes, self.random_state)
 
     def estimate_frequencies(
-        self, Y: Any, method: Literal["least_squares", "ibu"] = "least_squares"
+        self, Y: Any, method: FrequencyMethod = "least_squares"
     ) -> pd.DataFrame:
         """Estimate how often each value of X occurred, from what was released.
 
@@ -458,9 +503,8 @@ class LiftSanitizer(TransformerMixin, BaseEstimator, ABC):
         ndarray of str
         """
         self._check_ready()
-        rest = self._layout.rest if self.remainder == "passthrough" else ()
-        layout = self._layout.renamed(input_features)
-        names = self._releaser.names(layout, self.output, rest)
+        layout = self.layout_.renamed(input_features)
+        names = self._releaser.names(layout, self.output, self._rest)
         return np.asarray(names, dtype=object)
 
     def __sklearn_tags__(self) -> Tags:
@@ -478,21 +522,9 @@ def _same(now: Any, fitted: Any) -> bool:
     return now is fitted or (type(now) is type(fitted) and bool(now == fitted))
 
 
-def _warn_beside(found: Sequence[str]) -> None:
-    if not found:
-        return
-    warnings.warn(
-        f"Released with the rows, and not covered by the guarantee: {'; '.join(found)}. "
-        "index='drop' leaves the index out, and skliftpriv.shuffle_rows shuffles what is released.",
-        UnprotectedColumnsWarning,
-        stacklevel=6,
-    )
-
-
-def _check_order(table: Table, given: Any, name: str) -> None:
-    """Refuse values that have the index of the table, but are not in its order."""
-    if table.reordered(given):
-        raise InvalidParameterError(
-            f"{name} has the index of X in another order, and rows are matched by position: pass "
-            f"{name}.loc[X.index]."
+def _warnings_beside(found: Iterable[str]) -> Iterator[Warning]:
+    if listed := "; ".join(found):
+        yield UnprotectedColumnsWarning(
+            f"Released with the rows, and not covered by the guarantee: {listed}. index='drop' "
+            "leaves the index out, and skliftpriv.shuffle_rows shuffles what is released."
         )

@@ -107,6 +107,12 @@ report_ : PrivacyReport
     Leakage and utility before and after, against the budget.
 guarantee_ : Guarantee
     What is promised and what the promise rests on.
+result_ : MechanismResult
+    What the mechanism returned, with all of the above.
+counted_ : CountedRows
+    The rows that it was fitted to, counted; other sanitisers can be fitted to them.
+layout_ : Layout
+    Which columns are sensitive, useful and neither.
 n_features_in_ : int
     Number of columns seen at ``fit``.
 feature_names_in_ : ndarray of str

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..exceptions import InvalidParameterError
-from ..frames import ColumnKey, Table
+from ..frames import ColumnKey, Table, as_columns
 
 __all__ = ["ColumnKeys", "Layout"]
 
@@ -64,6 +64,13 @@ class Layout:
         rest = tuple(i for i in range(table.n_columns) if i not in (*s, *x))
         return cls(tuple(names), table.names is not None, s, x, rest)
 
+    @classmethod
+    def of_names(cls, sensitive: Sequence[str], useful: Sequence[str]) -> Layout:
+        """Describe a table that has these columns and no others."""
+        s = range(len(sensitive))
+        x = range(len(sensitive), len(sensitive) + len(useful))
+        return cls((*sensitive, *useful), True, tuple(s), tuple(x), ())
+
     @property
     def feature_names(self) -> dict[str, np.ndarray]:
         """Return ``feature_names_in_``, which only tables with names of their own give."""
@@ -73,9 +80,12 @@ class Layout:
     @property
     def sensitive_name(self) -> str:
         """Name of S for messages."""
-        if not self.sensitive:
-            return "sensitive_features"
-        return " & ".join(self.names[i] for i in self.sensitive)
+        return " & ".join(self.sensitive_names) or "sensitive_features"
+
+    @property
+    def sensitive_names(self) -> list[str]:
+        """Names of the columns of S, none if it was passed on its own."""
+        return [self.names[i] for i in self.sensitive]
 
     @property
     def useful_names(self) -> list[str]:
@@ -87,9 +97,25 @@ class Layout:
         """Names of the columns that play no part."""
         return [self.names[i] for i in self.rest]
 
-    def sensitive_columns(self, table: Table) -> list[Any]:
-        """Return the columns of S."""
-        return [self.column(table, i) for i in self.sensitive]
+    def named_by(self, keys: ColumnKeys) -> list[str]:
+        """Return the names of columns that a parameter gives by name or index."""
+        n = len(self.names)
+        return [
+            self.names[key] if isinstance(key, int) and -n <= key < n else str(key)
+            for key in _listed(keys)
+        ]
+
+    def sensitive_columns(self, table: Table, given: Any = None) -> list[Any]:
+        """Return the columns of S in a table, or the values that are given on their own."""
+        if given is None:
+            return [self.column(table, i) for i in self.sensitive]
+        columns = as_columns(given, "sensitive_features")
+        table.check_order(given, "sensitive_features")
+        if len(columns[0]) != table.n_rows:
+            raise InvalidParameterError(
+                f"sensitive_features has {len(columns[0])} rows, but X has {table.n_rows}."
+            )
+        return columns
 
     def holds_s(self, table: Table) -> bool:
         """Tell whether a table has all columns of S, each once."""
@@ -177,24 +203,28 @@ def _useful_positions(
         place = min(both)
         name = place if table.names is None else table.names[place]
         raise InvalidParameterError(
-            f"useful={name!r} is the sensitive column itself: releasing it cannot be private. "
-            "Name another column."
+            f"{name!r} is both sensitive and useful, and a sensitive column cannot be released "
+            "privately: name another useful column."
         )
     return positions
 
 
 def _positions(table: Table, keys: ColumnKeys, parameter: str) -> tuple[int, ...]:
     """Find the columns that a parameter names: one, or several in a list."""
-    # Whatever is neither one name nor several is left for table.position to refuse.
-    several = isinstance(keys, Iterable) and not isinstance(keys, str)
-    listed = list(keys) if several else [keys]  # type: ignore[arg-type]
+    listed = _listed(keys)
     if not listed:
         raise InvalidParameterError(f"{parameter} is an empty list: name at least one column.")
-    positions = [table.position(key, parameter) for key in listed]  # type: ignore[arg-type]
+    positions = [table.position(key, parameter) for key in listed]
     for key, position in zip(listed, positions, strict=True):
         if positions.count(position) > 1:
             raise InvalidParameterError(f"{parameter} names the column {key!r} twice.")
     return tuple(positions)
+
+
+def _listed(keys: ColumnKeys) -> list[ColumnKey]:
+    # Whatever is neither one name nor several is left for table.position to refuse.
+    several = isinstance(keys, Iterable) and not isinstance(keys, str)
+    return list(keys) if several else [keys]  # type: ignore[arg-type, list-item]
 
 
 def _names_message(missing: Sequence[str], unseen: Sequence[str]) -> str:

@@ -5,27 +5,27 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
+from ..confidence import ConfidenceSet
 from ..distribution import JointDistribution
-from ..frames import ContingencyTable
 from ..mechanisms import SideChannelResult, side_channel_resistant
-from ..notions import SRLIP, Notion
+from ..notions import Notion
 from ..sampling import RandomState
 from ._base import LiftSanitizer
 from ._docs import documented
 from ._layout import ColumnKeys, Layout
-from ._optimal import SOLVER
+from ._optimal_response import SOLVER
 from ._parameters import COMMON, NONNEGATIVE, StrOptions
-from ._release import Releaser
+from ._releaser import Releaser, SymbolReleaser
 
 __all__ = ["SRLIPSanitizer"]
 
 #: A value that was replaced by a draw gives itself away to whoever knows another column of its
 #: row: the draw goes with the values of other rows. So unseen values are always refused.
-_NOT_HERE = ("notion", "lam", "handle_unknown")
+_NOT_HERE = ("notion", "lam", "confidence", "handle_unknown")
 
 
 @documented
-class SRLIPSanitizer(LiftSanitizer):
+class SRLIPSanitizer(LiftSanitizer[SideChannelResult]):
     """Release several columns so that knowing some of them does not help to guess S from the rest.
 
     Side-channel resistant local information privacy (Lopuhaa-Zwakenberg, Tong and Skoric 2020,
@@ -44,7 +44,7 @@ class SRLIPSanitizer(LiftSanitizer):
     gap : float, default=1e-6
         Stop when the NMI is certified to be this close to the optimum.
     time_limit : float or None, default=10.0
-        Stop after this many seconds with the best private mechanism found and an honest gap.
+        Stop after this many seconds with the best private mechanism found and a valid gap.
     verbose : bool, default=False
         Show progress on standard error.
     <known shell>
@@ -75,6 +75,7 @@ class SRLIPSanitizer(LiftSanitizer):
     (True, True)
     """
 
+    notion: str = "srlip"
     _supported_notions: ClassVar[Sequence[str]] = ("srlip",)
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **{name: domain for name, domain in COMMON.items() if name not in _NOT_HERE},
@@ -114,10 +115,9 @@ class SRLIPSanitizer(LiftSanitizer):
         self.index = index
         self.random_state = random_state
 
-    def _make_notion(self) -> Notion:
-        return SRLIP(self.epsilon)  # type: ignore[arg-type]  # the domain has no pairs
-
-    def _build(self, joint: JointDistribution, notion: Notion) -> SideChannelResult:
+    def _build(
+        self, joint: JointDistribution, notion: Notion, over: ConfidenceSet | None
+    ) -> SideChannelResult:
         return side_channel_resistant(
             joint,
             notion,  # type: ignore[arg-type]
@@ -129,19 +129,11 @@ class SRLIPSanitizer(LiftSanitizer):
         )
 
     def _make_releaser(self, result: SideChannelResult, layout: Layout) -> Releaser:
-        return Releaser(
-            result.certified.weights,
-            result.channel,
-            result.joint.p_x,
-            layout,
-            one_column=result.strategy == "optimal",
-        )
+        return SymbolReleaser(result, layout, one_column=result.strategy == "optimal")
 
-    def _fitted(
-        self, counts: ContingencyTable, layout: Layout, beside: Sequence[str], result: Any
-    ) -> dict[str, Any]:
+    def _known(self, result: SideChannelResult, layout: Layout) -> dict[str, object]:
         names = layout.useful_names
-        known = {
+        known: dict[str, object] = {
             "srlip_": result.srlip,
             "levels_by_knowledge_": {
                 tuple(names[j] for j in columns): level
@@ -150,10 +142,9 @@ class SRLIPSanitizer(LiftSanitizer):
             "status_": result.status,
         }
         if result.strategy == "optimal":
-            known |= {"upper_bound_": result.upper_bound, "gap_": result.gap}
-        else:
-            known |= {
-                "budgets_": dict(zip(names, result.budgets, strict=True)),
-                "column_leakage_": dict(zip(names, result.report.column_levels, strict=True)),
-            }
-        return {**super()._fitted(counts, layout, beside, result), **known}
+            return {**known, "upper_bound_": result.upper_bound, "gap_": result.gap}
+        return {
+            **known,
+            "budgets_": dict(zip(names, result.budgets, strict=True)),
+            "column_leakage_": dict(zip(names, result.report.column_levels, strict=True)),
+        }

@@ -1,4 +1,4 @@
-"""The watchdog family as transformers."""
+"""The watchdog as a transformer, and what its family shares."""
 
 from __future__ import annotations
 
@@ -9,28 +9,27 @@ from typing import Any, ClassVar
 from ..confidence import ConfidenceSet
 from ..distribution import JointDistribution
 from ..exceptions import InvalidParameterError
-from ..mechanisms import PartitionResult, subset_merging, watchdog
-from ..notions import Notion
+from ..mechanisms import PartitionResult, watchdog
+from ..notions import Notion, budget_pair
 from ..sampling import RandomState
-from ._confident import ConfidentSanitizer
+from ._base import LiftSanitizer
 from ._docs import documented
-from ._layout import ColumnKeys
-from ._parameters import ALPHA, COMMON, CONFIDENCE, POSITIVE, Interval, StrOptions, budget_pair
+from ._layout import ColumnKeys, Layout
+from ._parameters import ALPHA, COMMON, POSITIVE, Interval, StrOptions
 
-__all__ = ["SubsetMergingSanitizer", "WatchdogSanitizer"]
+__all__ = ["PartitionSanitizer", "WatchdogSanitizer"]
 
 
-class _PartitionSanitizer(ConfidentSanitizer):
+class PartitionSanitizer(LiftSanitizer[PartitionResult]):
     """Shared by the family: some symbols stay, groups of others are randomised together."""
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **COMMON,
-        **CONFIDENCE,
         **ALPHA,
         "repair": ["boolean"],
     }
 
-    def _known(self, result: PartitionResult) -> dict[str, Any]:
+    def _known(self, result: PartitionResult, layout: Layout) -> dict[str, object]:
         return {
             "low_risk_": list(result.low_risk),
             "high_risk_": list(result.high_risk),
@@ -40,7 +39,7 @@ class _PartitionSanitizer(ConfidentSanitizer):
 
 
 @documented
-class WatchdogSanitizer(_PartitionSanitizer):
+class WatchdogSanitizer(PartitionSanitizer):
     """Release low-risk values as they are and hide which of the others a row had.
 
     A value is low-risk when it alone meets the budget. All others are merged into one symbol,
@@ -93,7 +92,7 @@ class WatchdogSanitizer(_PartitionSanitizer):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **_PartitionSanitizer._parameter_constraints,
+        **PartitionSanitizer._parameter_constraints,
         "randomization": [StrOptions({"merge", "uniform"})],
         "delta": [Interval(Real, 0, 1, closed="left")],
         "epsilon_max": [POSITIVE, tuple, list, None],
@@ -141,7 +140,7 @@ class WatchdogSanitizer(_PartitionSanitizer):
         self.repair = repair
 
     def _build(
-        self, joint: JointDistribution, notion: Notion, over: ConfidenceSet | None = None
+        self, joint: JointDistribution, notion: Notion, over: ConfidenceSet | None
     ) -> PartitionResult:
         return watchdog(
             joint,
@@ -165,87 +164,5 @@ class WatchdogSanitizer(_PartitionSanitizer):
             )
         return self.epsilon_max
 
-    def _known(self, result: PartitionResult) -> dict[str, Any]:
-        return {**super()._known(result), "exempted_": list(result.exempted)}
-
-
-@documented
-class SubsetMergingSanitizer(_PartitionSanitizer):
-    """Release low-risk values as they are and merge the others in small groups that are private.
-
-    Keeps far more of X than the watchdog at the same budget, in a fraction of a second
-    (Zarrabian, Ding and Sadeghi 2023, Algorithm 1).
-
-    Parameters
-    ----------
-    <columns>
-    notion : {"lip", "alip", "ldp", "l1", "chi2", "alpha"}, default="lip"
-        What the budget bounds; see the user guide.
-    <budget>
-    <alpha>
-    repair : bool, default=True
-        Take in low-risk values where the high-risk ones alone cannot meet the budget. False
-        follows the paper to the letter and warns when the budget is missed.
-    <shell>
-
-    Attributes
-    ----------
-    <fitted>
-    low_risk_, high_risk_ : list
-        Values released as they are, and values that are merged.
-    partition_ : list of lists
-        The groups of merged values.
-    moved_ : list
-        Low-risk values that the repair moved to the high-risk side.
-
-    Examples
-    --------
-    >>> from skliftpriv import SubsetMergingSanitizer
-    >>> from skliftpriv.datasets import load_adult
-    >>> adult = load_adult()[["relationship", "occupation"]]
-    >>> sanitizer = SubsetMergingSanitizer("relationship", "occupation", epsilon=0.5).fit(adult)
-    >>> sanitizer.report_.satisfied, round(sanitizer.report_.nmi, 3)
-    (True, 0.722)
-    >>> sanitizer.partition_[0]
-    ['?', 'Priv-house-serv', 'Transport-moving']
-    """
-
-    def __init__(
-        self,
-        sensitive: ColumnKeys | None = None,
-        useful: ColumnKeys | None = None,
-        *,
-        notion: str = "lip",
-        epsilon: float | Sequence[float] = 1.0,
-        lam: float = 0.5,
-        alpha: float = 2.0,
-        repair: bool = True,
-        smoothing: float = 0.0,
-        confidence: float | None = None,
-        output: str = "label",
-        remainder: str = "drop",
-        index: str = "keep",
-        handle_unknown: str = "error",
-        random_state: RandomState = None,
-    ) -> None:
-        super().__init__(
-            sensitive,
-            useful,
-            notion=notion,
-            epsilon=epsilon,
-            lam=lam,
-            smoothing=smoothing,
-            confidence=confidence,
-            output=output,
-            remainder=remainder,
-            index=index,
-            handle_unknown=handle_unknown,
-            random_state=random_state,
-        )
-        self.alpha = alpha
-        self.repair = repair
-
-    def _build(
-        self, joint: JointDistribution, notion: Notion, over: ConfidenceSet | None = None
-    ) -> PartitionResult:
-        return subset_merging(joint, notion, repair=self.repair, over=over)
+    def _known(self, result: PartitionResult, layout: Layout) -> dict[str, object]:
+        return {**super()._known(result, layout), "exempted_": list(result.exempted)}

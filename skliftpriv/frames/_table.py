@@ -121,12 +121,23 @@ class Table:
                 "that are used must be unique: rename all but one, or use other columns."
             )
 
-    def reordered(self, other: Any) -> bool:
-        """Tell whether a pandas object has the index of this table, in another order."""
+    def check_order(self, other: Any, name: str) -> None:
+        """Refuse a pandas object that has the index of this table, but in another order."""
         own, index = self.index, getattr(other, "index", None)
         if own is None or not isinstance(index, pd.Index):
-            return False
-        return len(own) == len(index) and not own.equals(index) and set(own) == set(index)
+            return
+        if len(own) == len(index) and not own.equals(index) and set(own) == set(index):
+            raise InvalidParameterError(
+                f"{name} has the index of X in another order, and rows are matched by position: "
+                f"pass {name}.loc[X.index]."
+            )
+
+    def without(self, place: int) -> Table:
+        """Return the table without one of its columns."""
+        if self.frame is None or self.names is None:
+            return Table(np.delete(self.array, place, axis=1), allow_empty=True, what=self._what)
+        rest = nw.to_native(self.frame.drop(self.names[place]))
+        return Table(rest, allow_empty=True, what=self._what)
 
     def column(self, key: ColumnKey) -> Any:
         """Return one column by name or position: a narwhals series or a one-dimensional array."""
@@ -286,25 +297,25 @@ def as_columns(values: Any, what: str) -> list[Any]:
     return [table.column(i) for i in range(table.n_columns)]
 
 
-def checked_weight(weight: Any, n_rows: int) -> np.ndarray | None:
+def checked_weight(weight: Any, n_rows: int, name: str = "sample_weight") -> np.ndarray | None:
     """Return weights of rows as numbers, or say what is wrong with them."""
     if weight is None:
         return None
     try:
         values = np.asarray(weight, dtype=float)
     except (TypeError, ValueError) as error:
-        raise InvalidParameterError(f"sample_weight must hold numbers: {error}.") from error
+        raise InvalidParameterError(f"{name} must hold numbers: {error}.") from error
     if values.shape != (n_rows,):
         raise InvalidParameterError(
-            f"sample_weight.shape == {values.shape}, expected ({n_rows},): one weight per row."
+            f"{name}.shape == {values.shape}, expected ({n_rows},): one number per row."
         )
     bad = np.flatnonzero(~(np.isfinite(values) & (values >= 0)))
     if bad.size:
         raise InvalidParameterError(
-            f"sample_weight must be finite and non-negative, but row {bad[0]} has {values[bad[0]]}."
+            f"{name} must be finite and non-negative, but row {bad[0]} has {values[bad[0]]}."
         )
     if not values.any():
-        raise InvalidParameterError("sample_weight is zero for every row.")
+        raise InvalidParameterError(f"{name} is zero for every row.")
     return values
 
 

@@ -1,18 +1,20 @@
 """The papers' mechanisms on a joint distribution: (joint, notion) -> certified channel."""
 
-from ._conditional import ConditionalResult, conditional_reporting
-from ._optimal import OptimalResult, optimal_random_response
+from ._conditional_reporting import ConditionalResult, conditional_reporting
+from ._optimal_response import OptimalResult, optimal_random_response
 from ._product import product_channel
-from ._protocols import ProtocolResult, generalized_randomized_response
-from ._result import MechanismResult, PartitionResult
+from ._randomized_response import generalized_randomized_response
+from ._result import ChannelResult, MechanismResult, PartitionResult, ShownOutputs
 from ._sample_size import is_constant, rows_needed
 from ._side_channel import SideChannelReport, SideChannelResult, side_channel_resistant
 from ._subset_merging import subset_merging
 from ._subset_response import GroupedResult, subset_random_response
-from ._unary import UnaryResult, optimized_unary_encoding
+from ._tuned_protocol import ProtocolResult
+from ._unary_encoding import UnaryResult, optimized_unary_encoding
 from ._watchdog import CriticalEpsilons, critical_epsilons, high_risk_leakage, watchdog
 
 __all__ = [
+    "ChannelResult",
     "ConditionalResult",
     "CriticalEpsilons",
     "GroupedResult",
@@ -20,6 +22,7 @@ __all__ = [
     "OptimalResult",
     "PartitionResult",
     "ProtocolResult",
+    "ShownOutputs",
     "SideChannelReport",
     "SideChannelResult",
     "UnaryResult",

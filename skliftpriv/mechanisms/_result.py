@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from math import nan
 from typing import Any, Self
 
-from .._arrays import Label
+from .._arrays import FloatArray, Label
 from .._format import share
 from .._limits import MOST_EXACT_CELLS, POOL, refuse_beyond
-from ..certificate import CertifiedChannel, release
+from ..certificate import CertifiedChannel, certified_for
 from ..channel import Channel
 from ..confidence import ConfidenceSet
 from ..distribution import JointDistribution
@@ -16,16 +18,29 @@ from ..exceptions import InvalidParameterError
 from ..notions import Notion
 from ..report import PrivacyReport, privacy_report
 
-__all__ = ["MechanismResult", "PartitionResult", "check_set", "describe_result"]
+__all__ = ["ChannelResult", "MechanismResult", "PartitionResult", "ShownOutputs", "check_set"]
 
 
-def describe_result(result: Any) -> str:
-    """Say in one line what came out, however many symbols there are."""
-    verdict = "met" if result.report.satisfied else "MISSED"
-    return (
-        f"{type(result).__name__}({result.notion} {verdict}, {result.joint.shape[1]} symbols, "
-        f"{share(result.nmi)} of X kept, {result.status})"
-    )
+@dataclass(frozen=True)
+class ShownOutputs:
+    """What is released, as it is shown: outputs, or the bits that an output consists of.
+
+    Attributes
+    ----------
+    labels : tuple of labels
+        Name of every output, or of every bit.
+    matrix : ndarray of shape (n_inputs, n_outputs)
+        P(Y=y | X=x); for bits P(bit of y is 1 | X=x).
+    p_sy : ndarray of shape (n_sensitive, n_outputs)
+        P(S=s, Y=y); for bits P(S=s, bit of y is 1).
+    bits : bool
+        Whether the columns are single bits rather than outputs.
+    """
+
+    labels: tuple[Label, ...]
+    matrix: FloatArray
+    p_sy: FloatArray
+    bits: bool = False
 
 
 def check_set(over: ConfidenceSet | None, joint: JointDistribution) -> None:
@@ -43,7 +58,7 @@ def check_set(over: ConfidenceSet | None, joint: JointDistribution) -> None:
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class MechanismResult:
+class MechanismResult(ABC):
     """A mechanism fitted to a joint distribution.
 
     Attributes
@@ -52,8 +67,6 @@ class MechanismResult:
         What the mechanism was built for.
     notion : Notion
         The promise.
-    certified : CertifiedChannel
-        The integers that are sampled, with the verdict on them.
     report : PrivacyReport
         Leakage and utility of what is sampled.
     status : str
@@ -64,10 +77,49 @@ class MechanismResult:
 
     joint: JointDistribution
     notion: Notion
-    certified: CertifiedChannel
     report: PrivacyReport
     status: str
     over: ConfidenceSet | None = None
+
+    @property
+    @abstractmethod
+    def channel(self) -> Channel | None:
+        """P(Y|X) as it is sampled; None where it has too many outputs to be written out."""
+
+    @property
+    @abstractmethod
+    def shown(self) -> ShownOutputs:
+        """What is released, for pictures and pages."""
+
+    @property
+    def nmi(self) -> float:
+        """Share of the entropy of X that the release keeps."""
+        return self.report.nmi
+
+    @property
+    def gap_to_optimum(self) -> float:
+        """Distance at most to the best of all mechanisms within the budget; NaN if unknown."""
+        return nan
+
+    def __repr__(self) -> str:
+        verdict = "met" if self.report.satisfied else "MISSED"
+        return (
+            f"{type(self).__name__}({self.notion} {verdict}, {self.joint.shape[1]} symbols, "
+            f"{share(self.nmi)} of X kept, {self.status})"
+        )
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class ChannelResult(MechanismResult):
+    """A mechanism that is a channel, certified in exact arithmetic.
+
+    Attributes
+    ----------
+    certified : CertifiedChannel
+        The integers that are sampled, with the verdict on them.
+    """
+
+    certified: CertifiedChannel
 
     @classmethod
     def of(
@@ -90,7 +142,7 @@ class MechanismResult:
                 f"the worst case over the confidence set rests on {cells:,} numbers",
                 f"{POOL}, or use confidence=None",
             )
-        certified = release(joint.masses, channel, notion, over=over, enforce=enforce)
+        certified = certified_for(joint.masses, channel, notion, over=over, enforce=enforce)
         report = privacy_report(
             joint,
             notion,
@@ -108,16 +160,15 @@ class MechanismResult:
         return self.certified.channel
 
     @property
-    def nmi(self) -> float:
-        """Share of the entropy of X that the release keeps."""
-        return self.report.nmi
-
-    def __repr__(self) -> str:
-        return describe_result(self)
+    def shown(self) -> ShownOutputs:
+        """What is released, for pictures and pages."""
+        channel = self.channel
+        p_sy = self.joint.released(channel.sparse)
+        return ShownOutputs(channel.outputs, channel.matrix, p_sy)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class PartitionResult(MechanismResult):
+class PartitionResult(ChannelResult):
     """A mechanism of the watchdog family: low-risk symbols stay, groups of others are merged.
 
     Attributes

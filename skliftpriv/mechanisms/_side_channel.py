@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array
 
 from .._arrays import FloatArray, exact_integers
-from ..certificate import Weights, release_checked, without_common
+from ..certificate import Weights, certified_by, without_common
 from ..channel import Channel, as_parts
 from ..distribution import JointDistribution
 from ..exceptions import InvalidParameterError
@@ -20,9 +20,9 @@ from ..notions import LIP, SRLIP
 from ..notions._side_channel import SIDE_CHANNEL
 from ..report import PrivacyReport, privacy_report
 from ..solvers import PosteriorProblem, solve
-from ._optimal import Method, posterior_channel, refuse_many_posteriors, refuse_many_rows
+from ._optimal_response import Method, posterior_channel, refuse_many_posteriors, refuse_many_rows
 from ._product import best_product
-from ._result import MechanismResult
+from ._result import ChannelResult
 
 __all__ = ["SideChannelReport", "SideChannelResult", "side_channel_resistant"]
 
@@ -56,7 +56,7 @@ class SideChannelReport(PrivacyReport):
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class SideChannelResult(MechanismResult):
+class SideChannelResult(ChannelResult):
     """A release of several attributes that resists side channels.
 
     Attributes
@@ -151,7 +151,7 @@ def side_channel_resistant(
         known = {"status": "tuned", "upper_bound": 1.0, "budgets": budgets}
     else:
         raise InvalidParameterError(f'strategy must be "optimal" or "product", not {strategy!r}.')
-    certified = release_checked(channel, joint.p_x, _ExactCheck(joint.masses, attributes, notion))
+    certified = certified_by(channel, joint.p_x, _ExactCheck(joint.masses, attributes, notion))
     return SideChannelResult(
         joint=joint,
         notion=notion,

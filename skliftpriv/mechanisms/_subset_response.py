@@ -15,7 +15,7 @@ from ..measures import entropy
 from ..notions import Notion
 from ..solvers import PosteriorSolution, solve
 from ._merging import Indices, MergedColumns
-from ._optimal import (
+from ._optimal_response import (
     Method,
     OptimalResult,
     posterior_channel,

@@ -5,7 +5,7 @@ Scores of columns are plug-in estimates: they treat the shares of the rows as pr
 """
 
 from ._attack import attacker_advantage, attacker_advantage_bound
-from ._audit import AuditedBound, AuditReport, audit, audit_columns
+from ._audit import AuditedBound, AuditReport, audit, audit_columns, audit_counts
 from ._columns import (
     ldp_score,
     leakage_mutual_information_score,
@@ -31,6 +31,7 @@ __all__ = [
     "attacker_advantage_scorer",
     "audit",
     "audit_columns",
+    "audit_counts",
     "joint_leakage",
     "ldp_score",
     "ldp_scorer",

@@ -14,7 +14,7 @@ from .. import measures
 from .._arrays import FloatArray, Label
 from .._format import html_card, html_table, number, text_table
 from ..confidence import clopper_pearson
-from ..estimators import ConditionalReporting, LiftSanitizer, OUESanitizer
+from ..estimators import CountedRows, LiftSanitizer
 from ..exceptions import InvalidParameterError, UnsupportedNotionError
 from ..frames import ContingencyTable, Table, as_columns
 from ..notions import Notion
@@ -22,7 +22,7 @@ from ..notions._polyhedral import MAX_LIFT, MIN_LIFT, RATIO
 from ..report import side_title
 from ._columns import counted
 
-__all__ = ["AuditReport", "AuditedBound", "audit", "audit_columns"]
+__all__ = ["AuditReport", "AuditedBound", "audit", "audit_columns", "audit_counts"]
 
 Verdict: TypeAlias = Literal["holds", "violated", "not enough data"]
 
@@ -176,16 +176,13 @@ def audit(
         )
     check_is_fitted(estimator)
     table = Table(X)
-    layout = estimator._layout
+    layout = estimator.layout_
     layout.check(table, type(estimator).__name__, sensitive=sensitive_features is None, rest=False)
-    sensitive = estimator._sensitive_columns(table, estimator._layout, sensitive_features)
+    sensitive = layout.sensitive_columns(table, sensitive_features)
     # Other columns are not what is promised, and numbers tell outputs apart in arrays too.
-    alone = estimator._only_protected("bits" if isinstance(estimator, OUESanitizer) else "code")
-    given = {} if sensitive_features is None else {"sensitive_features": sensitive_features}
-    seen_s = isinstance(alone, ConditionalReporting)
-    released = alone.transform(X, **given) if seen_s else alone.transform(X)
-    counts = ContingencyTable.count(sensitive, as_columns(released, "what was released"))
-    return audit_counts(counts, estimator.notion_, confidence)
+    outputs = estimator.sample_outputs(X, sensitive_features=sensitive_features)
+    counts = ContingencyTable.count(sensitive, as_columns(outputs, "what was released"))
+    return _audited(counts, estimator.notion_, confidence)
 
 
 def audit_columns(s: Any, y: Any, notion: Notion, *, confidence: float = 0.95) -> AuditReport:
@@ -224,11 +221,41 @@ def audit_columns(s: Any, y: Any, notion: Notion, *, confidence: float = 0.95) -
     minus min log-lift   0.1000   0.9163     0.6007    1.2520   violated
     max log-lift         0.1000   0.4700     0.3231    0.6127   violated
     """
-    return audit_counts(counted(s, y), notion, confidence)
+    return _audited(counted(s, y), notion, confidence)
 
 
-def audit_counts(table: ContingencyTable, notion: Notion, confidence: float) -> AuditReport:
-    """Audit rows that are counted already; see :func:`audit_columns`."""
+def audit_counts(rows: CountedRows, notion: Notion, *, confidence: float = 0.95) -> AuditReport:
+    """Check whether a released column keeps a budget, from rows that are counted already.
+
+    Parameters
+    ----------
+    rows : CountedRows
+        How often each sensitive value occurs with each released one.
+    notion : LIP, ALIP or LDP
+        What was promised.
+    confidence : float, default=0.95
+        Probability that all intervals hold the truth at once.
+
+    Returns
+    -------
+    AuditReport
+        As from :func:`audit_columns`.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from skliftpriv import CountedRows, LIP
+    >>> from skliftpriv.metrics import audit_counts
+    >>> table = pd.DataFrame(
+    ...     {"s": ["ill", "ill", "well", "well"], "y": list("abab"), "n": [900, 1100, 1100, 900]}
+    ... )
+    >>> audit_counts(CountedRows.of(table, "s", "y", counts="n"), LIP(0.5)).verdict
+    'holds'
+    """
+    return _audited(rows.counts, notion, confidence)
+
+
+def _audited(table: ContingencyTable, notion: Notion, confidence: float) -> AuditReport:
     if not (isinstance(confidence, Real) and 0 < confidence < 1):
         raise InvalidParameterError(
             f"confidence must lie between 0 and 1, such as 0.95, not {confidence!r}."

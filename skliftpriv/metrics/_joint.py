@@ -11,7 +11,7 @@ from scipy.sparse import csr_array, vstack
 from scipy.special import entr
 from sklearn.utils.validation import check_is_fitted
 
-from ..estimators import ConditionalReporting, LiftSanitizer
+from ..estimators import LiftSanitizer
 from ..exceptions import InvalidParameterError
 from ..frames import Table, encode_rows
 from ..measures import entropy
@@ -73,7 +73,7 @@ def joint_leakage(
         check_is_fitted(sanitizer)
     table = Table(X)
     named = [sanitizer for sanitizer in sanitizers if protects_column(sanitizer)]
-    names = list(dict.fromkeys(sanitizer._layout.sensitive_name for sanitizer in named))
+    names = list(dict.fromkeys(sanitizer.layout_.sensitive_name for sanitizer in named))
     if len(names) > 1:
         raise InvalidParameterError(
             f"The sanitisers protect different columns, {' and '.join(names)}: measure those of "
@@ -84,17 +84,17 @@ def joint_leakage(
             "S was not a column of X at fit: pass its values as sensitive_features=."
         )
     first = (named or list(sanitizers))[0]
-    sensitive = first._sensitive_columns(table, first._layout, sensitive_features)
-    return leakage_together([(sanitizer, table) for sanitizer in sanitizers], [], sensitive)
+    sensitive = first.layout_.sensitive_columns(table, sensitive_features)
+    return leakage_together([(sanitizer, X) for sanitizer in sanitizers], [], sensitive)
 
 
 def protects_column(sanitizer: LiftSanitizer) -> bool:
     """Tell whether S was a column of X at fit, rather than given apart."""
-    return sanitizer._layout.sensitive not in (None, ())
+    return bool(sanitizer.layout_.sensitive)
 
 
 def leakage_together(
-    sanitised: Sequence[tuple[LiftSanitizer, Table]],
+    sanitised: Sequence[tuple[LiftSanitizer, Any]],
     plain: Sequence[Any],
     sensitive: Sequence[Any] | None,
 ) -> LeakageSummary:
@@ -102,7 +102,7 @@ def leakage_together(
 
     Parameters
     ----------
-    sanitised : sequence of (fitted sanitiser, Table)
+    sanitised : sequence of (fitted sanitiser, table)
         Each with the rows that reach it; row i of all tables is the same person.
     plain : sequence of columns
         What is released as it is.
@@ -139,34 +139,27 @@ def leakage_together(
     return LeakageSummary.of_release(p_sy, kept, kept / total if total > 0 else 1.0)
 
 
-def _coded(sanitizer: LiftSanitizer, table: Table) -> tuple[np.ndarray, csr_array]:
+def _coded(sanitizer: LiftSanitizer, X: Any) -> tuple[np.ndarray, csr_array]:
     """Codes of the rows and, for every code, the distribution of what is released."""
-    name, layout = type(sanitizer).__name__, sanitizer._layout
-    if isinstance(sanitizer, ConditionalReporting):
+    name, channel = type(sanitizer).__name__, sanitizer.channel_
+    if sanitizer.needs_sensitive:
         raise InvalidParameterError(
-            "ConditionalReporting looks at S when it releases a row, so what it leaks together "
-            "with other columns cannot be measured from its channel; use a sanitiser that sees "
-            "X only, or attacker_advantage on what was released."
+            f"{name} looks at S when it releases a row, so what it leaks together with other "
+            "columns cannot be measured from its channel; use a sanitiser that sees X only, or "
+            "attacker_advantage on what was released."
         )
-    if sanitizer.channel_ is None:
+    if channel is None:
+        n_values = len(sanitizer.joint_.p_x)
         raise InvalidParameterError(
-            f"{name} of {', '.join(layout.useful_names)} has {len(sanitizer.joint_.p_x)} values "
-            f"and so 2^{len(sanitizer.joint_.p_x)} outputs, too many to measure together with "
-            "other columns; use another mechanism, or merge values first."
+            f"{name} of {', '.join(sanitizer.layout_.useful_names)} has {n_values} values and so "
+            f"2^{n_values} outputs, too many to measure together with other columns; use another "
+            "mechanism, or merge values first."
         )
-    by_name = layout.named and table.names is not None
-    missing = [n for n in layout.useful_names if by_name and n not in (table.names or ())]
-    if missing or (not by_name and table.n_columns != len(layout.names)):
-        raise InvalidParameterError(
-            f"{name} was fitted to the column(s) {', '.join(layout.useful_names)} of a table of "
-            f"{len(layout.names)} columns; pass rows with the same columns"
-            + (f", {', '.join(missing)} too." if missing else ".")
-        )
-    codes = sanitizer._useful_codes(table)
+    codes = sanitizer.encode(X)
     # What was not seen at fit is replaced by a draw from the distribution of the release.
-    anyone = csr_array(sanitizer.channel_.p_y(sanitizer.joint_.p_x)[None, :])
-    channel = csr_array(vstack([sanitizer.channel_.sparse, anyone]))
-    return np.where(codes < 0, channel.shape[0] - 1, codes), channel
+    anyone = csr_array(channel.p_y(sanitizer.joint_.p_x)[None, :])
+    rows = csr_array(vstack([channel.sparse, anyone]))
+    return np.where(codes < 0, rows.shape[0] - 1, codes), rows
 
 
 def _identity(n: int) -> csr_array:
@@ -203,12 +196,12 @@ def _too_large(entries: float) -> InvalidParameterError:
     )
 
 
-def _check_sensitive(sanitised: Sequence[tuple[LiftSanitizer, Table]], values: list[Any]) -> None:
+def _check_sensitive(sanitised: Sequence[tuple[LiftSanitizer, Any]], values: list[Any]) -> None:
     for sanitizer, _ in sanitised:
         labels = sanitizer.joint_.sensitive_labels
         if set(values).isdisjoint(labels):
             raise InvalidParameterError(
                 f"The sensitive values are such as {values[0]!r}, but {type(sanitizer).__name__} "
-                f"of {', '.join(sanitizer._layout.useful_names)} protects values such as "
+                f"of {', '.join(sanitizer.layout_.useful_names)} protects values such as "
                 f"{labels[0]!r}: pass the S that all sanitisers were fitted to."
             )

@@ -19,7 +19,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import FeatureUnion, Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from ..estimators import ConditionalReporting, LiftSanitizer
+from ..estimators import LiftSanitizer
 from ..exceptions import InvalidParameterError
 from ..frames import Table, as_columns
 from ._joint import protects_column
@@ -53,7 +53,7 @@ class Part:
         """Whether there are columns that are not sanitised."""
         if self.sanitizer is None:
             return True
-        return self.sanitizer.remainder == "passthrough" and bool(self.sanitizer._layout.rest)
+        return self.sanitizer.remainder == "passthrough" and bool(self.sanitizer.layout_.rest)
 
     def plain(self) -> list[Any]:
         """Return the columns that are not sanitised."""
@@ -61,7 +61,7 @@ class Part:
             return as_columns(_dense(self.rows(), self.step), self.step)
         if not self.passes:
             return []
-        layout, table = self.sanitizer._layout, Table(self.rows())
+        layout, table = self.sanitizer.layout_, Table(self.rows())
         return [layout.column(table, i) for i in layout.rest]
 
     def released(self, s: Any) -> Any:
@@ -72,9 +72,8 @@ class Part:
         rows = _dense(self.rows(), self.step)
         if self.sanitizer is None:
             return rows
-        if isinstance(self.sanitizer, ConditionalReporting) and not protects_column(self.sanitizer):
-            return self.sanitizer.transform(rows, sensitive_features=s)
-        return self.sanitizer.transform(rows)
+        given = None if protects_column(self.sanitizer) else s
+        return self.sanitizer.transform(rows, sensitive_features=given)
 
 
 def reaching(model: Any, X: Any) -> list[Part]:
@@ -151,10 +150,11 @@ def _check_later(inner: Any, parts: list[Part], where: str) -> None:
             "reaches the model cannot be told apart. Put the sanitisers side by side in a "
             "ColumnTransformer, or use attacker_advantage on what was released."
         )
-    if any(isinstance(sanitizer, ConditionalReporting) for sanitizer in later):
+    again = next((s for s in later if s.needs_sensitive), None)
+    if again is not None:
         raise InvalidParameterError(
-            f"{where} is a ConditionalReporting behind another sanitiser: it looks at S again, and "
-            "its report does not count the first release. Leave one of them out."
+            f"{where} is a {type(again).__name__} behind another sanitiser: it looks at S again, "
+            "and its report does not count the first release. Leave one of them out."
         )
 
 

@@ -141,8 +141,8 @@ def _leakage(estimator: Any, X: Any) -> LeakageSummary:
     return leakage_together(_with_tables(releases), _plain_columns(parts), sensitive)
 
 
-def _with_tables(releases: list[Part]) -> list[tuple[Any, Table]]:
-    return [(part.sanitizer, Table(part.rows())) for part in releases]
+def _with_tables(releases: list[Part]) -> list[tuple[Any, Any]]:
+    return [(part.sanitizer, part.rows()) for part in releases]
 
 
 def _one_sensitive(releases: list[Part]) -> list[Any]:
@@ -155,7 +155,7 @@ def _one_sensitive(releases: list[Part]) -> list[Any]:
                 f"More than the release of {part.step} reaches the model, and S was given to it "
                 "apart from X: make S a column of X, or use attacker_advantage_scorer."
             )
-        columns = sanitizer._sensitive_columns(Table(part.rows()), sanitizer._layout, None)
+        columns = sanitizer.layout_.sensitive_columns(Table(part.rows()))
         if found and not np.array_equal(_groups(columns), _groups(found)):
             raise InvalidParameterError(
                 f"{releases[0].step} and {part.step} protect different sensitive columns, so there "

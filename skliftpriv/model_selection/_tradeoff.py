@@ -12,7 +12,7 @@ import pandas as pd
 from sklearn.base import clone
 from sklearn.utils.parallel import Parallel, delayed
 
-from ..estimators import LiftSanitizer, shared_counts
+from ..estimators import CountedRows, LiftSanitizer, shared_counts
 from ..exceptions import InvalidParameterError
 
 __all__ = ["tradeoff_curve"]
@@ -52,8 +52,9 @@ def tradeoff_curve(
     estimators : sanitiser, sequence of sanitisers, or dict from name to sanitiser
         Unfitted sanitisers; fitted ones are cloned too. Without names each is called after its
         class and, where a class comes twice, after the parameters that differ.
-    X : table
-        Rows with the useful column(s) and, unless ``sensitive_features`` is given, S.
+    X : table or CountedRows
+        Rows with the useful column(s) and, unless ``sensitive_features`` is given, S; or rows
+        that are counted already.
     epsilons : iterable of float or pair
         Budgets to set on every sanitiser.
     sensitive_features : array-like of shape (n_rows,), optional
@@ -101,17 +102,17 @@ def tradeoff_curve(
         raise InvalidParameterError("epsilons is empty: pass at least one budget.")
     counted = shared_counts(named.values(), X, sensitive_features)
     tasks = [
-        (name, clone(sanitizer).set_params(epsilon=epsilon), counts, layout)
-        for (name, sanitizer), (counts, layout) in zip(named.items(), counted, strict=True)
+        (name, clone(sanitizer).set_params(epsilon=epsilon), rows)
+        for (name, sanitizer), rows in zip(named.items(), counted, strict=True)
         for epsilon in budgets
     ]
     rows = Parallel(n_jobs=n_jobs, return_as="generator")(delayed(_row)(*task) for task in tasks)
     return pd.DataFrame(_Progress(len(tasks)).over(rows) if verbose else rows)
 
 
-def _row(name: str, sanitizer: LiftSanitizer, counts: Any, layout: Any) -> dict[str, Any]:
+def _row(name: str, sanitizer: LiftSanitizer, rows: CountedRows) -> dict[str, Any]:
     start = perf_counter()
-    result = sanitizer._result_for(counts, layout)
+    result = sanitizer.result_for(rows)
     seconds = perf_counter() - start
     report = result.report
     budget, levels = result.notion.budget, report.levels_promised
@@ -122,7 +123,7 @@ def _row(name: str, sanitizer: LiftSanitizer, counts: Any, layout: Any) -> dict[
         **{measure: getattr(report, measure) for measure in MEASURES},
         "budget_used": max(_share(levels[side], budget[side]) for side in budget),
         "satisfied": report.satisfied,
-        "gap": getattr(result, "gap_to_optimum", float("nan")),
+        "gap": result.gap_to_optimum,
         "seconds": seconds,
     }
 

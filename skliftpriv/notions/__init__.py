@@ -2,6 +2,7 @@
 
 from ._averaged import AlphaLift, Chi2Lift, L1Lift
 from ._base import Notion
+from ._by_name import NOTIONS, POLYHEDRAL_NOTIONS, budget_pair, make_notion
 from ._lift_bounds import implied_lift_bounds
 from ._polyhedral import ALIP, LDP, LIP
 from ._relations import ImpliedBounds, implied_bounds, lift_band
@@ -15,9 +16,13 @@ __all__ = [
     "L1Lift",
     "LDP",
     "LIP",
+    "NOTIONS",
     "Notion",
+    "POLYHEDRAL_NOTIONS",
     "SRLIP",
+    "budget_pair",
     "implied_bounds",
     "implied_lift_bounds",
     "lift_band",
+    "make_notion",
 ]

@@ -175,14 +175,14 @@ def test_an_interrupt_that_a_search_takes_for_its_end_releases_nothing(
     folder, run, monkeypatch, command
 ):
     (folder / "in.csv").write_text(ROWS)
-    found = LiftSanitizer._result_for
+    found = LiftSanitizer.result_for
 
     def stopped(self, *args):
         with suppress(KeyboardInterrupt):  # as solvers do, which return the best so far
             os.kill(os.getpid(), signal.SIGINT)
         return found(self, *args)
 
-    monkeypatch.setattr(LiftSanitizer, "_result_for", stopped)
+    monkeypatch.setattr(LiftSanitizer, "result_for", stopped)
     ends = ["-o", "o.csv"] if command == "sanitize" else ["--epsilons", "1"]
     done = run(command, "in.csv", *ends, *WHICH)
     assert done.status == 130

@@ -226,7 +226,7 @@ def test_an_open_list_of_values_is_warned_of():
     rng = np.random.default_rng(0)
     values = np.where(rng.random(2000) < 0.05, rng.integers(10**6, size=2000), rng.integers(3))
     frame = pd.DataFrame({"s": rng.integers(2, size=2000), "x": values.astype(str)})
-    with pytest.warns(SampleSizeWarning, match="occur once, so that about .* closed list"):
+    with pytest.warns(SampleSizeWarning, match="occur once, so about .* closed list"):
         SubsetMergingSanitizer("s", "x", confidence=0.95).fit(frame)
 
 

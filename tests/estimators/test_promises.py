@@ -432,13 +432,13 @@ def test_resampling_is_not_covered_without_a_budget():
 
 
 def test_unary_encoding_of_many_values_draws_in_small_parts(monkeypatch):
-    from skliftpriv.estimators import _unary
+    from skliftpriv.estimators import _bit_releaser
 
     frame = pd.DataFrame({"s": [0, 1] * 50, "x": range(100)})
     sanitizer = OUESanitizer("s", "x", epsilon=0.5).fit(frame)
     sizes = []
     sample = type(sanitizer._releaser._bit).sample
-    monkeypatch.setattr(_unary, "_BITS_AT_ONCE", 1000)
+    monkeypatch.setattr(_bit_releaser, "_BITS_AT_ONCE", 1000)
     monkeypatch.setattr(
         type(sanitizer._releaser._bit),
         "sample",

@@ -67,7 +67,7 @@ def test_a_small_seed_is_not_found_by_trying_all_of_them():
 def test_that_attack_finds_a_seed_whose_stream_is_used_as_it_is():
     # The test above has power: noise that comes straight from the seed is recognised at once.
     sanitizer = ORRSanitizer(*PAIR, epsilon=0.5, output="code").fit(ADULT)
-    codes = sanitizer._useful_codes(sanitizer._table(ADULT[:500], sensitive=False))
+    codes = sanitizer.encode(ADULT[:500])
     stream = np.random.default_rng(42).bytes
     released = sanitizer._releaser._sampler._sample_chunk(
         codes, lambda n: np.frombuffer(stream(4 * n), dtype=np.uint32)

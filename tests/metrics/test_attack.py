@@ -181,7 +181,7 @@ def test_weights_of_an_own_attacker_and_under_metadata_routing():
 
 def test_wrong_weights_are_refused():
     s, Y, _ = flipped_rows()
-    with pytest.raises(InvalidParameterError, match="one weight per row"):
+    with pytest.raises(InvalidParameterError, match="one number per row"):
         attacker_advantage(s, Y, sample_weight=np.ones(5))
     with pytest.raises(InvalidParameterError, match="non-negative"):
         attacker_advantage(s, Y, sample_weight=-np.ones(600))

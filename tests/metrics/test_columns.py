@@ -113,7 +113,7 @@ def test_scores_are_the_measures_of_the_shares():
 def test_columns_of_different_length_and_bad_weights_are_refused(score):
     with pytest.raises(InvalidParameterError, match="3 rows, but y has 2"):
         score([1, 2, 3], [1, 2])
-    with pytest.raises(InvalidParameterError, match="one weight per row"):
+    with pytest.raises(InvalidParameterError, match="one number per row"):
         score([1, 2], [1, 2], sample_weight=[1])
     with pytest.raises(InvalidParameterError, match="non-negative"):
         score([1, 2], [1, 2], sample_weight=[1, -1])

@@ -99,5 +99,5 @@ def test_wrong_calls_are_explained():
             joint_leakage(wrong, ADULT)
     with pytest.raises(InvalidParameterError, match="'sex' is not a sanitiser"):
         joint_leakage(["sex"], ADULT)
-    with pytest.raises(InvalidParameterError, match="same columns, education too"):
+    with pytest.raises(InvalidParameterError, match="now missing:\n- education"):
         joint_leakage([sanitizer], ADULT[["sex", "race"]])

@@ -5,59 +5,71 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from numbers import Real
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from scipy.sparse import csr_array, diags_array
 from scipy.sparse.csgraph import min_weight_full_bipartite_matching
 
-from .._arrays import FloatArray, Label
+from .._arrays import Label
 from .._limits import MOST_DENSE_CELLS, POOL, refuse_beyond
-from ..certificate import Weights, quantize
+from ..certificate import quantize
 from ..channel import Channel, as_parts, distinct, group_label, symbol_text
 from ..exceptions import InvalidParameterError
 from ..frames import LabelColumn, SymbolEncoder, Table, keeps_type, sort_symbols
-from ..frequencies import FrequencyEstimate, estimate_frequencies
+from ..frequencies import FrequencyEstimate, FrequencyMethod, estimate_frequencies
+from ..mechanisms import ChannelResult
 from ..sampling import RandomState, Sampler, derived_stream
 from ._layout import Layout
 
-__all__ = ["Releaser"]
+__all__ = ["Releaser", "SymbolReleaser"]
 
 _NAMED = 1e-9
 """Symbols with a smaller share of an output than this, times the largest, are not named."""
 
 
-class Releaser:
-    """Samples outputs and writes them as columns.
+class Releaser(Protocol):
+    """What samples the outputs of a fitted mechanism and writes them as columns."""
+
+    @property
+    def draws(self) -> bool:
+        """Whether outputs of values seen at fit are drawn, rather than determined."""
+
+    def sample(self, codes: np.ndarray, random_state: RandomState) -> np.ndarray:
+        """Draw an output for every input code; -1 is a value that was not seen at fit."""
+
+    def names(self, layout: Layout, output: str, rest: Sequence[int]) -> list[str]:
+        """Names of the released columns."""
+
+    def columns(
+        self, table: Table, drawn: np.ndarray, output: str, rest: Sequence[int]
+    ) -> dict[str, Any]:
+        """Write what :meth:`sample` drew as named columns, followed by the rest of the table."""
+
+    def frequencies(self, table: Table, output: str, method: FrequencyMethod) -> FrequencyEstimate:
+        """Estimate the distribution of X from released columns."""
+
+
+class SymbolReleaser:
+    """Samples one symbol per row and writes it as a label, a code or a posterior.
 
     Parameters
     ----------
-    weights : csr_array
-        The certified integers that are sampled; a row for every input code.
-    channel : Channel
-        P(Y|X), for names, posteriors and frequencies.
-    p_x : ndarray
-        Distribution of X.
+    result : ChannelResult
+        The certified integers that are sampled, and the channel for names, posteriors and
+        frequencies.
     layout : Layout
         Which columns are useful.
     one_column : bool, default=False
         Whether a label of several useful columns is one column rather than one for each.
     """
 
-    def __init__(
-        self,
-        weights: Weights,
-        channel: Channel,
-        p_x: FloatArray,
-        layout: Layout,
-        *,
-        one_column: bool = False,
-    ) -> None:
+    def __init__(self, result: ChannelResult, layout: Layout, *, one_column: bool = False) -> None:
         self._one_column = one_column or len(layout.useful) == 1
-        self._channel = channel
-        self._p_x = p_x
+        self._channel = result.channel
+        self._p_x = result.joint.p_x
         self._layout = layout
-        self._sampler = Sampler(weights)
+        self._sampler = Sampler(result.certified.weights)
 
     @cached_property
     def _unseen(self) -> Sampler:
@@ -113,7 +125,7 @@ class Releaser:
         released.extend(self._layout.column(table, i) for i in rest)
         return dict(zip(self.names(self._layout, output, rest), released, strict=True))
 
-    def frequencies(self, table: Table, output: str, method: Any) -> FrequencyEstimate:
+    def frequencies(self, table: Table, output: str, method: FrequencyMethod) -> FrequencyEstimate:
         """Estimate the distribution of X from released columns."""
         codes = self._output_codes(table, output)
         counts = np.bincount(codes, minlength=len(self._channel.outputs)).astype(float)
@@ -134,7 +146,7 @@ class Releaser:
                 return codes
             strange = strange or unknown
         raise InvalidParameterError(
-            f"{', '.join(names)}: {strange[0]!r} is no output of this sanitiser."
+            f"{', '.join(names)}: {strange[0]!r} is not an output of this sanitiser."
         )
 
     def _readings(self, table: Table, output: str) -> Iterator[list[Label]]:

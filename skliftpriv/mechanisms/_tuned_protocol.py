@@ -1,4 +1,4 @@
-"""Explicit protocols with one parameter alpha, tuned so that S rather than X is protected.
+"""Protocols with one parameter alpha, tuned so that S rather than X is protected.
 
 For each protocol the lift of the released value is known in closed form as a function of alpha,
 and it moves away from 1 as alpha grows. The largest alpha within the budget is a root.
@@ -6,15 +6,14 @@ and it moves away from 1 as alpha grows. The largest alpha within the budget is 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.optimize import brentq
 
-from .._arrays import FloatArray, Label
+from .._arrays import FloatArray
 from .._limits import MERGE, MOST_CHANNEL_CELLS, POOL, refuse_beyond
-from ..channel import Channel
 from ..confidence import ConfidenceSet
 from ..distribution import JointDistribution
 from ..exceptions import UnsupportedNotionError
@@ -22,15 +21,15 @@ from ..measures._lift import lift_of_columns
 from ..notions import Notion
 from ..report import worst_levels
 from ._merging import MergedColumns
-from ._result import MechanismResult
+from ._result import ChannelResult
 
 __all__ = [
     "MixedLift",
     "ProtocolResult",
-    "generalized_randomized_response",
     "largest_alpha",
     "refuse_noise",
     "require_lift_notion",
+    "status_of",
 ]
 
 # Noise of e^-36 is some thousand of the 2^62 parts that are sampled; less could not be drawn.
@@ -41,7 +40,7 @@ _ROOT_TOLERANCE = 1e-13
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class ProtocolResult(MechanismResult):
+class ProtocolResult(ChannelResult):
     """An explicit protocol and its parameter.
 
     Attributes
@@ -52,51 +51,6 @@ class ProtocolResult(MechanismResult):
     """
 
     alpha: float
-
-
-def generalized_randomized_response(
-    joint: JointDistribution, notion: Notion, *, over: ConfidenceSet | None = None
-) -> ProtocolResult:
-    r"""Release the true symbol with one probability and every other one with a smaller one.
-
-    .. math:: P(y|x) = e^{\alpha 1\{x=y\}} / (e^\alpha + |X| - 1)
-
-    with the largest alpha for which Y meets the budget with respect to S
-    (Lopuhaa-Zwakenberg, Tong and Skoric 2020, eq. 28 and 29).
-
-    Parameters
-    ----------
-    joint : JointDistribution
-        Distribution of the sensitive and the useful variable.
-    notion : LIP, ALIP or LDP
-        The budget.
-    over : ConfidenceSet, optional
-        Keep the budget for every distribution of this set; by default for ``joint`` alone.
-
-    Returns
-    -------
-    ProtocolResult
-
-    Examples
-    --------
-    >>> from skliftpriv import LIP, datasets, mechanisms
-    >>> joint = datasets.make_joint(5, 17, random_state=0)
-    >>> result = mechanisms.generalized_randomized_response(joint, LIP(0.5))
-    >>> round(result.alpha, 3), round(result.report.max_log_lift, 3)
-    (2.416, 0.5)
-    """
-    require_lift_notion(notion, "Generalised randomised response")
-    # Eq. 29: P(y|s) is (e^alpha - 1) P(x=y|s) + 1, up to scale.
-    lift = MixedLift(joint, notion, over, weight=np.expm1, otherwise=1.0)
-    alpha = largest_alpha(lift, joint.p_s, notion)
-    return ProtocolResult.of(
-        joint,
-        notion,
-        _response_channel(joint.useful_labels, alpha),
-        over=over,
-        alpha=alpha,
-        status=status_of(alpha),
-    )
 
 
 class MixedLift:
@@ -141,16 +95,6 @@ class MixedLift:
         if self._over is None:
             return lift_of_columns(low * self._joint.p_s[:, None], self._joint.p_s)
         return self._notion.worst_lift(low, high, self._over.prior)
-
-
-def _response_channel(labels: Sequence[Label], alpha: float) -> Channel:
-    size, noise = len(labels), np.exp(-alpha)
-    if noise == 0:
-        return Channel.identity(labels)
-    refuse_noise(size**2, f"{size:,} values of X")
-    matrix = np.full((size, size), noise)
-    np.fill_diagonal(matrix, 1.0)
-    return Channel(matrix / (1 + (size - 1) * noise), labels, labels)
 
 
 def refuse_noise(cells: int, what: str) -> None:

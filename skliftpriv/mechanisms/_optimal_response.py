@@ -25,7 +25,7 @@ from ..confidence import ConfidenceSet
 from ..distribution import JointDistribution
 from ..notions import LDP, Notion
 from ..solvers import PosteriorProblem, solve
-from ._result import MechanismResult, check_set
+from ._result import ChannelResult, check_set
 
 __all__ = [
     "Method",
@@ -42,7 +42,7 @@ _NAMED = 1e-9
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class OptimalResult(MechanismResult):
+class OptimalResult(ChannelResult):
     """A mechanism found by optimisation, with a certificate of how good it can be at most.
 
     Attributes

@@ -18,18 +18,18 @@ from ..certificate import TOTAL, quantize
 from ..channel import Channel, distinct, set_labels, symbol_text
 from ..exceptions import InvalidParameterError
 from ..frames import LabelColumn, Table
-from ..frequencies import FrequencyEstimate, estimate_unary_frequencies
+from ..frequencies import FrequencyEstimate, FrequencyMethod, estimate_unary_frequencies
 from ..mechanisms import UnaryResult
 from ..sampling import RandomState, Sampler, derived_stream
 from ._layout import Layout
 
-__all__ = ["UnaryReleaser"]
+__all__ = ["BitReleaser"]
 
 # A table of bits takes a byte each; what is needed to draw them takes more, so not all at once.
 _BITS_AT_ONCE = 1 << 22
 
 
-class UnaryReleaser:
+class BitReleaser:
     """Samples a bit per symbol and writes the bits as columns.
 
     Parameters
@@ -116,7 +116,7 @@ class UnaryReleaser:
         weight = self._p_x * (1 + k * bits)
         return np.asarray(weight / weight.sum(axis=1, keepdims=True))
 
-    def frequencies(self, table: Table, output: str, method: Any) -> FrequencyEstimate:
+    def frequencies(self, table: Table, output: str, method: FrequencyMethod) -> FrequencyEstimate:
         """Estimate the distribution of X from released bits."""
         if output != "bits":
             raise InvalidParameterError(

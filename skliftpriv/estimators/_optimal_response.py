@@ -1,4 +1,4 @@
-"""Optimal and subset random response as transformers."""
+"""Optimal random response as a transformer, and what optimising sanitisers share."""
 
 from __future__ import annotations
 
@@ -8,16 +8,15 @@ from typing import Any, ClassVar
 
 from ..confidence import ConfidenceSet
 from ..distribution import JointDistribution
-from ..mechanisms import OptimalResult, optimal_random_response, subset_random_response
-from ..notions import Notion
+from ..mechanisms import OptimalResult, optimal_random_response
+from ..notions import POLYHEDRAL_NOTIONS, Notion
 from ..sampling import RandomState
-from ._confident import ConfidentSanitizer
+from ._base import LiftSanitizer
 from ._docs import documented
-from ._layout import ColumnKeys
-from ._parameters import COMMON, CONFIDENCE, POLYHEDRAL, POSITIVE, Interval, StrOptions
+from ._layout import ColumnKeys, Layout
+from ._parameters import COMMON, POSITIVE, Interval, StrOptions
 
-__all__ = ["ORRSanitizer", "SRRSanitizer"]
-
+__all__ = ["SOLVER", "ORRSanitizer", "OptimizingSanitizer"]
 
 #: Domains of the parameters of the solver.
 SOLVER: dict[str, Any] = {
@@ -28,15 +27,14 @@ SOLVER: dict[str, Any] = {
 }
 
 
-class _OptimizingSanitizer(ConfidentSanitizer):
+class OptimizingSanitizer(LiftSanitizer[OptimalResult]):
     """Shared by the two: the parameters of the solver, and the certificate of the optimum."""
 
     #: What the upper bound is the bound of, for a reader.
     optimum: ClassVar[str] = "the optimum"
-    _supported_notions: ClassVar[Sequence[str]] = POLYHEDRAL
+    _supported_notions: ClassVar[Sequence[str]] = POLYHEDRAL_NOTIONS
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **COMMON,
-        **CONFIDENCE,
         **SOLVER,
     }
 
@@ -87,12 +85,12 @@ class _OptimizingSanitizer(ConfidentSanitizer):
             "verbose": bool(self.verbose),
         }
 
-    def _known(self, result: OptimalResult) -> dict[str, Any]:
+    def _known(self, result: OptimalResult, layout: Layout) -> dict[str, object]:
         return {"upper_bound_": result.upper_bound, "gap_": result.gap, "status_": result.status}
 
 
 @documented
-class ORRSanitizer(_OptimizingSanitizer):
+class ORRSanitizer(OptimizingSanitizer):
     """Keep the most of X that any mechanism can keep within the budget, with a certificate.
 
     Optimal random response (Lopuhaa-Zwakenberg, Tong and Skoric 2020; Zarrabian, Ding and
@@ -129,51 +127,6 @@ class ORRSanitizer(_OptimizingSanitizer):
     """
 
     def _build(
-        self, joint: JointDistribution, notion: Notion, over: ConfidenceSet | None = None
+        self, joint: JointDistribution, notion: Notion, over: ConfidenceSet | None
     ) -> OptimalResult:
         return optimal_random_response(joint, notion, over=over, **self._solver_options())
-
-
-@documented
-class SRRSanitizer(_OptimizingSanitizer):
-    """Keep low-risk values as they are and randomise the others optimally within small groups.
-
-    Subset random response (Zarrabian, Ding and Sadeghi 2023, Algorithm 2): between subset
-    merging and the optimum in what it keeps, and fast for large alphabets.
-
-    Parameters
-    ----------
-    <columns>
-    notion : {"lip", "alip", "ldp"}, default="lip"
-        What the budget bounds; see the user guide.
-    <budget>
-    <solver>
-    <shell>
-
-    Attributes
-    ----------
-    <fitted>
-    upper_bound_ : float
-        No mechanism that randomises within the same groups has a larger NMI.
-    gap_ : float
-        ``upper_bound_`` minus the NMI reached.
-    status_ : str
-        "optimal in groups", "time_limit", "interrupted" or, where low-risk values were taken in
-        because the others alone cannot meet the budget, "repaired".
-
-    Examples
-    --------
-    >>> from skliftpriv import SRRSanitizer
-    >>> from skliftpriv.datasets import load_adult
-    >>> adult = load_adult()[["relationship", "occupation"]]
-    >>> sanitizer = SRRSanitizer("relationship", "occupation", epsilon=0.5).fit(adult)
-    >>> round(sanitizer.report_.nmi, 3)
-    0.836
-    """
-
-    optimum: ClassVar[str] = "the best that randomises within the same groups"
-
-    def _build(
-        self, joint: JointDistribution, notion: Notion, over: ConfidenceSet | None = None
-    ) -> OptimalResult:
-        return subset_random_response(joint, notion, over=over, **self._solver_options())

@@ -13,9 +13,8 @@ from ..certificate import TOTAL, Weights
 from ..channel import Channel, set_labels
 from ..distribution import JointDistribution
 from ..notions import LDP, Notion
-from ..report import PrivacyReport
-from ._protocols import largest_alpha, require_lift_notion, status_of
-from ._result import describe_result
+from ._result import MechanismResult, ShownOutputs
+from ._tuned_protocol import largest_alpha, require_lift_notion, status_of
 from ._unary_sets import WorstSets, all_sets, unary_report
 
 __all__ = ["UnaryResult", "optimized_unary_encoding"]
@@ -25,45 +24,27 @@ _WRITABLE = 12
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class UnaryResult:
+class UnaryResult(MechanismResult):
     """Optimised unary encoding fitted to a joint distribution.
 
     Attributes
     ----------
-    joint : JointDistribution
-        What the protocol was built for.
-    notion : Notion
-        The promise.
     alpha : float
         The largest parameter within the budget; infinite when no noise is needed.
     noise_weight : int
         A bit of a symbol that is not the true one is 1 with probability noise_weight / 2^62,
         that of the true one with probability 1/2.
     report : PrivacyReport
-        Leakage and utility of what is sampled. I(X;Y) and I(S;Y) are integrals, exact to
-        ``information_error``. Beyond 16 symbols maximal leakage, min-entropy leakage, total
-        variation and chi2-divergence are upper bounds that follow from the lifts.
+        I(X;Y) and I(S;Y) are integrals, exact to ``information_error``. Beyond 16 symbols
+        maximal leakage, min-entropy leakage, total variation and chi2-divergence are upper
+        bounds that follow from the lifts.
     information_error : float
         Error estimate of the integrals, in nats.
-    status : str
-        "tuned" or "no noise needed".
     """
 
-    joint: JointDistribution
-    notion: Notion
     alpha: float
     noise_weight: int
-    report: PrivacyReport
     information_error: float
-    status: str
-
-    @property
-    def nmi(self) -> float:
-        """Share of the entropy of X that the release keeps; never more than one half."""
-        return self.report.nmi
-
-    def __repr__(self) -> str:
-        return describe_result(self)
 
     @property
     def bit_weights(self) -> Weights:
@@ -85,6 +66,14 @@ class UnaryResult:
         matrix[np.arange(n), :, np.arange(n)] = 0.5
         symbols = self.joint.useful_labels
         return Channel(matrix.prod(axis=2), symbols, set_labels(symbols, bits))
+
+    @property
+    def shown(self) -> ShownOutputs:
+        """The bits one by one: 2^n outputs are too many for a picture."""
+        n = self.joint.shape[1]
+        matrix = np.where(np.eye(n, dtype=bool), 0.5, self.noise_weight / TOTAL)
+        labels = self.joint.useful_labels
+        return ShownOutputs(labels, matrix, self.joint.released(matrix), bits=True)
 
 
 def optimized_unary_encoding(joint: JointDistribution, notion: Notion) -> UnaryResult:

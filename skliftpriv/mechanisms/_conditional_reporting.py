@@ -10,14 +10,15 @@ from scipy.sparse import csr_array, diags_array, eye_array, vstack
 
 from .._arrays import FloatArray
 from .._limits import MERGE, MOST_TABLE_CELLS, refuse_beyond
-from ..certificate import release
+from ..certificate import certified_for
 from ..channel import Channel
 from ..confidence import ConfidenceSet
 from ..distribution import JointDistribution
 from ..notions import Notion
 from ..report import privacy_report
 from ._merging import MergedColumns
-from ._protocols import (
+from ._result import ShownOutputs
+from ._tuned_protocol import (
     MixedLift,
     ProtocolResult,
     largest_alpha,
@@ -48,6 +49,12 @@ class ConditionalResult(ProtocolResult):
     def channel(self) -> Channel:
         """P(Y | X), what is left when S is averaged out."""
         return _marginal(self.joint, self.certified.channel)
+
+    @property
+    def shown(self) -> ShownOutputs:
+        """What is released: the mechanism saw S, so P(y|s) does not follow from P(y|x)."""
+        p_sy = _released(self.joint, self.conditional)
+        return ShownOutputs(self.conditional.outputs, self.channel.matrix, p_sy)
 
 
 def conditional_reporting(
@@ -108,13 +115,13 @@ def conditional_reporting(
     # Joint masses of S and the pair (S, X): each pair belongs to one row.
     pairs = block_diag(*joint.masses)
     both = None if over is None else over.given_both()
-    certified = release(pairs, channel, notion, over=both)
+    certified = certified_for(pairs, channel, notion, over=both)
     report = privacy_report(
         joint,
         notion,
         _marginal(joint, certified.channel),
         satisfied=certified.satisfied,
-        p_sy=np.asarray(pairs / pairs.sum() @ certified.channel.sparse),
+        p_sy=_released(joint, certified.channel),
         levels_worst=None if both is None else both.worst_levels(certified.weights, notion),
     )
     return ConditionalResult(
@@ -162,6 +169,12 @@ def _conditional_channel(
     refuse_noise(n_s * n_x**2, f"{n_s * n_x:,} pairs of values of S and X")
     matrix = (np.eye(n_x)[None, :, :] + drawn[:, None, :]) / (1 + drawn.sum(axis=1))[:, None, None]
     return Channel(matrix.reshape(n_s * n_x, n_x), pairs, joint.useful_labels)
+
+
+def _released(joint: JointDistribution, conditional: Channel) -> FloatArray:
+    """Joint distribution of S and Y."""
+    pairs = block_diag(*joint.matrix)
+    return np.asarray(pairs @ conditional.sparse)
 
 
 def _marginal(joint: JointDistribution, conditional: Channel) -> Channel:

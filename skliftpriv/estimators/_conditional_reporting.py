@@ -1,0 +1,58 @@
+"""Conditional Reporting as a transformer."""
+
+from __future__ import annotations
+
+from ..confidence import ConfidenceSet
+from ..distribution import JointDistribution
+from ..mechanisms import ConditionalResult, conditional_reporting
+from ..notions import Notion
+from ._docs import documented
+from ._layout import Layout
+from ._randomized_response import TunedSanitizer
+
+__all__ = ["ConditionalReporting"]
+
+
+@documented
+class ConditionalReporting(TunedSanitizer[ConditionalResult]):
+    """Release the true value if a masked S comes out right, else a value that goes with the mask.
+
+    Unlike the other sanitisers it sees S at ``transform`` too, and so hides S rather than X
+    (Lopuhaa-Zwakenberg, Tong and Skoric 2020, Algorithm 1). Frequencies estimated from what it
+    released rest on P(S|X) being the one seen at ``fit``.
+
+    Parameters
+    ----------
+    <columns>
+    notion : {"lip", "alip", "ldp"}, default="lip"
+        What the budget bounds; see the user guide.
+    <budget>
+    <shell>
+
+    Attributes
+    ----------
+    <fitted>
+    alpha_ : float
+        Parameter of the randomised response that masks S; infinite when no noise is needed.
+    conditional_channel_ : Channel
+        What is sampled, P(Y | S, X), with pairs (s, x) as inputs. ``channel_`` is P(Y | X).
+
+    Examples
+    --------
+    >>> from skliftpriv import ConditionalReporting
+    >>> from skliftpriv.datasets import load_adult
+    >>> adult = load_adult()[["marital-status", "education"]]
+    >>> sanitizer = ConditionalReporting("marital-status", "education", epsilon=1.0).fit(adult)
+    >>> round(sanitizer.alpha_, 3), round(sanitizer.report_.nmi, 3)
+    (1.881, 0.303)
+    """
+
+    needs_sensitive: bool = True
+
+    def _build(
+        self, joint: JointDistribution, notion: Notion, over: ConfidenceSet | None
+    ) -> ConditionalResult:
+        return conditional_reporting(joint, notion, over=over)
+
+    def _known(self, result: ConditionalResult, layout: Layout) -> dict[str, object]:
+        return {**super()._known(result, layout), "conditional_channel_": result.conditional}

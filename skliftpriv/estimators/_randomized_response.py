@@ -1,0 +1,64 @@
+"""Generalised randomised response as a transformer, and what protocols with alpha share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar, TypeVar
+
+from ..confidence import ConfidenceSet
+from ..distribution import JointDistribution
+from ..mechanisms import ProtocolResult, UnaryResult, generalized_randomized_response
+from ..notions import POLYHEDRAL_NOTIONS, Notion
+from ._base import LiftSanitizer
+from ._docs import documented
+from ._layout import Layout
+
+__all__ = ["GRRSanitizer", "TunedSanitizer"]
+
+Tuned = TypeVar("Tuned", bound=ProtocolResult | UnaryResult)
+
+
+class TunedSanitizer(LiftSanitizer[Tuned]):
+    """A protocol with one parameter alpha, found from the budget."""
+
+    _supported_notions: ClassVar[Sequence[str]] = POLYHEDRAL_NOTIONS
+
+    def _known(self, result: Tuned, layout: Layout) -> dict[str, object]:
+        return {"alpha_": result.alpha}
+
+
+@documented
+class GRRSanitizer(TunedSanitizer[ProtocolResult]):
+    """Release the true value with one probability and each other value with a smaller one.
+
+    Generalised randomised response, with as little noise as the protection of S allows
+    (Lopuhaa-Zwakenberg, Tong and Skoric 2020, section VII).
+
+    Parameters
+    ----------
+    <columns>
+    notion : {"lip", "alip", "ldp"}, default="lip"
+        What the budget bounds; see the user guide.
+    <budget>
+    <shell>
+
+    Attributes
+    ----------
+    <fitted>
+    alpha_ : float
+        Log of the ratio of the two probabilities; infinite when no noise is needed.
+
+    Examples
+    --------
+    >>> from skliftpriv import GRRSanitizer
+    >>> from skliftpriv.datasets import load_adult
+    >>> adult = load_adult()[["marital-status", "education"]]
+    >>> sanitizer = GRRSanitizer("marital-status", "education", epsilon=1.0).fit(adult)
+    >>> round(sanitizer.alpha_, 3), round(sanitizer.report_.nmi, 3)
+    (3.511, 0.481)
+    """
+
+    def _build(
+        self, joint: JointDistribution, notion: Notion, over: ConfidenceSet | None
+    ) -> ProtocolResult:
+        return generalized_randomized_response(joint, notion, over=over)

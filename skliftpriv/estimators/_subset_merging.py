@@ -1,0 +1,98 @@
+"""Subset merging as a transformer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..confidence import ConfidenceSet
+from ..distribution import JointDistribution
+from ..mechanisms import PartitionResult, subset_merging
+from ..notions import Notion
+from ..sampling import RandomState
+from ._docs import documented
+from ._layout import ColumnKeys
+from ._watchdog import PartitionSanitizer
+
+__all__ = ["SubsetMergingSanitizer"]
+
+
+@documented
+class SubsetMergingSanitizer(PartitionSanitizer):
+    """Release low-risk values as they are and merge the others in small groups that are private.
+
+    Keeps far more of X than the watchdog at the same budget, in a fraction of a second
+    (Zarrabian, Ding and Sadeghi 2023, Algorithm 1).
+
+    Parameters
+    ----------
+    <columns>
+    notion : {"lip", "alip", "ldp", "l1", "chi2", "alpha"}, default="lip"
+        What the budget bounds; see the user guide.
+    <budget>
+    <alpha>
+    repair : bool, default=True
+        Take in low-risk values where the high-risk ones alone cannot meet the budget. False
+        follows the paper to the letter and warns when the budget is missed.
+    <shell>
+
+    Attributes
+    ----------
+    <fitted>
+    low_risk_, high_risk_ : list
+        Values released as they are, and values that are merged.
+    partition_ : list of lists
+        The groups of merged values.
+    moved_ : list
+        Low-risk values that the repair moved to the high-risk side.
+
+    Examples
+    --------
+    >>> from skliftpriv import SubsetMergingSanitizer
+    >>> from skliftpriv.datasets import load_adult
+    >>> adult = load_adult()[["relationship", "occupation"]]
+    >>> sanitizer = SubsetMergingSanitizer("relationship", "occupation", epsilon=0.5).fit(adult)
+    >>> sanitizer.report_.satisfied, round(sanitizer.report_.nmi, 3)
+    (True, 0.722)
+    >>> sanitizer.partition_[0]
+    ['?', 'Priv-house-serv', 'Transport-moving']
+    """
+
+    def __init__(
+        self,
+        sensitive: ColumnKeys | None = None,
+        useful: ColumnKeys | None = None,
+        *,
+        notion: str = "lip",
+        epsilon: float | Sequence[float] = 1.0,
+        lam: float = 0.5,
+        alpha: float = 2.0,
+        repair: bool = True,
+        smoothing: float = 0.0,
+        confidence: float | None = None,
+        output: str = "label",
+        remainder: str = "drop",
+        index: str = "keep",
+        handle_unknown: str = "error",
+        random_state: RandomState = None,
+    ) -> None:
+        super().__init__(
+            sensitive,
+            useful,
+            notion=notion,
+            epsilon=epsilon,
+            lam=lam,
+            smoothing=smoothing,
+            confidence=confidence,
+            output=output,
+            remainder=remainder,
+            index=index,
+            handle_unknown=handle_unknown,
+            random_state=random_state,
+        )
+        self.alpha = alpha
+        self.repair = repair
+
+    def _build(
+        self, joint: JointDistribution, notion: Notion, over: ConfidenceSet | None
+    ) -> PartitionResult:
+        return subset_merging(joint, notion, repair=self.repair, over=over)
