@@ -8,14 +8,14 @@ from math import comb
 import numpy as np
 
 from ..exceptions import InvalidParameterError, SkliftprivError
-from ._columns import solve_columns
-from ._cuts import solve_cuts
-from ._finish import finish
-from ._pairs import solve_pairs
+from ._column_generation import solve_by_column_generation
+from ._cutting_planes import solve_by_cutting_planes
+from ._pairs import solve_by_pairs
+from ._polish import polish
 from ._presolve import ReducedProblem, expand, reduce_problem
 from ._problem import FloatArray, PosteriorProblem, PosteriorSolution, entropy
-from ._run import Run
-from ._vertices import solve_vertices
+from ._state import SolverState
+from ._vertices import solve_by_enumeration
 
 _METHODS = ("auto", "columns", "vertices")
 _FEW_CHOICES = 1_200_000
@@ -47,7 +47,7 @@ def solve(
     gap : float, default=1e-6
         Stop when the NMI is certified to be within this of the optimum.
     time_limit : float, optional
-        Stop after about this many seconds with the best found and an honest bound.
+        Stop after about this many seconds with the best found and a valid bound.
         With ``problem.separate`` the bound is sharpened for some seconds only.
     verbose : bool, default=False
         Show a progress line on stderr.
@@ -79,33 +79,35 @@ def solve(
         raise InvalidParameterError(f"gap must be non-negative, got {gap!r}.")
     if time_limit is not None and not time_limit > 0:
         raise InvalidParameterError(f"time_limit must be positive or None, got {time_limit!r}.")
-    run = Run(problem.entropy, gap, time_limit, verbose)
+    state = SolverState(problem.entropy, gap, time_limit, verbose)
     if problem.separate is not None:
-        posteriors, weights = solve_cuts(problem, run, random_state, partial(solve, method=method))
+        posteriors, weights = solve_by_cutting_planes(
+            problem, state, random_state, partial(solve, method=method)
+        )
     else:
         reduced = reduce_problem(problem)
-        posteriors, weights = expand(reduced, *_dispatch(reduced, run, method, random_state))
-    posteriors, weights = finish(problem, posteriors, weights)
-    return _solution(problem, run, posteriors, weights)
+        posteriors, weights = expand(reduced, *_dispatch(reduced, state, method, random_state))
+    posteriors, weights = polish(problem, posteriors, weights)
+    return _solution(problem, state, posteriors, weights)
 
 
 def _dispatch(
-    reduced: ReducedProblem, run: Run, method: str, random_state: int
+    reduced: ReducedProblem, state: SolverState, method: str, random_state: int
 ) -> tuple[FloatArray, FloatArray]:
     if reduced.p.size == 1:  # the rows tell no symbols apart: release everything
-        run.value = 0.0
+        state.value = 0.0
         return np.ones((1, 1)), np.ones(1)
     if method == "vertices":
-        return solve_vertices(reduced, run)
+        return solve_by_enumeration(reduced, state)
     if method == "auto" and len(reduced.directions) == 1:
-        return solve_pairs(reduced, run)
+        return solve_by_pairs(reduced, state)
     if method == "auto" and _few_vertices(reduced):
         try:
-            return solve_vertices(reduced, run)
+            return solve_by_enumeration(reduced, state)
         except SkliftprivError:
             # cddlib is missing, or its rounding broke down; columns find the same optimum.
             pass
-    return solve_columns(reduced, run, random_state)
+    return solve_by_column_generation(reduced, state, random_state)
 
 
 def _few_vertices(reduced: ReducedProblem) -> bool:
@@ -120,22 +122,22 @@ def _few_vertices(reduced: ReducedProblem) -> bool:
 
 
 def _solution(
-    problem: PosteriorProblem, run: Run, posteriors: FloatArray, weights: FloatArray
+    problem: PosteriorProblem, state: SolverState, posteriors: FloatArray, weights: FloatArray
 ) -> PosteriorSolution:
     """Evaluate the final posteriors independently of the method that found them."""
     h_x = problem.entropy
-    run.value = float(weights @ entropy(posteriors))
-    nmi = 1.0 if h_x == 0 else min(1.0, max(0.0, 1.0 - run.value / h_x))
-    upper = 1.0 if h_x == 0 else min(1.0, max(nmi, 1.0 - run.bound / h_x))
-    run.report(last=True)
+    state.value = float(weights @ entropy(posteriors))
+    nmi = 1.0 if h_x == 0 else min(1.0, max(0.0, 1.0 - state.value / h_x))
+    upper = 1.0 if h_x == 0 else min(1.0, max(nmi, 1.0 - state.bound / h_x))
+    state.report(last=True)
     return PosteriorSolution(
         posteriors=posteriors,
         weights=weights,
         p_x=problem.p_x,
         nmi=nmi,
         upper_bound=upper,
-        status=run.status(upper - nmi),
-        seconds=run.seconds,
-        n_columns=run.n_columns,
-        n_nodes=run.n_nodes,
+        status=state.status(upper - nmi),
+        seconds=state.seconds,
+        n_columns=state.n_columns,
+        n_nodes=state.n_nodes,
     )

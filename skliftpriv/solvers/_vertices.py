@@ -9,9 +9,9 @@ import numpy as np
 from ..exceptions import SkliftprivError
 from ._lp import MasterLP
 from ._presolve import ReducedProblem
+from ._pricing import clean, descend, random_slopes
 from ._problem import FEASIBILITY, FloatArray, entropy
-from ._run import Run
-from ._search import clean, descend, random_slopes
+from ._state import SolverState
 
 _CDD_TOLERANCE = 1e-7
 """cddlib treats smaller numbers as zero."""
@@ -125,14 +125,16 @@ def _check_complete(reduced: ReducedProblem, prices: FloatArray) -> None:
             )
 
 
-def solve_vertices(reduced: ReducedProblem, run: Run) -> tuple[FloatArray, FloatArray]:
+def solve_by_enumeration(
+    reduced: ReducedProblem, state: SolverState
+) -> tuple[FloatArray, FloatArray]:
     """Solve one linear program over all vertices.
 
     Parameters
     ----------
     reduced : ReducedProblem
         Output of :func:`reduce_problem`.
-    run : Run
+    state : SolverState
         Receives value and bound.
 
     Returns
@@ -146,8 +148,8 @@ def solve_vertices(reduced: ReducedProblem, run: Run) -> tuple[FloatArray, Float
     master.add(columns, entropy(columns))
     point = master.solve()
     _check_complete(reduced, point.prices)
-    run.n_columns = len(columns)
-    run.value = point.objective
+    state.n_columns = len(columns)
+    state.value = point.objective
     worst = float((entropy(vertices) - vertices @ point.prices).min())
-    run.improve_bound(point.objective + min(0.0, worst))
+    state.improve_bound(point.objective + min(0.0, worst))
     return columns[point.weights > 0], point.weights[point.weights > 0]

@@ -11,7 +11,7 @@ _ROUNDING = 1e-9
 """Gaps in nats below this are floating point noise."""
 
 
-class Run:
+class SolverState:
     """Keep the time budget and the best bounds of one solve.
 
     Parameters

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from skliftpriv.solvers import PosteriorProblem, _certify, _search, _vertices, solve
+from skliftpriv.solvers import PosteriorProblem, _bound, _pricing, _vertices, solve
 from skliftpriv.solvers._lp import MasterLP
 
 from .problems import alip_problem, assert_sound, random_joint
@@ -22,7 +22,7 @@ def test_requested_gap_is_met_and_not_overstated() -> None:
 
 
 @pytest.mark.parametrize("limit", [1e-6, 0.05, 0.5])
-def test_time_limit_gives_sound_solution_and_honest_bound(limit: float) -> None:
+def test_time_limit_gives_sound_solution_and_valid_bound(limit: float) -> None:
     problem = alip_problem(random_joint(10, 60), 2.0)
     solution = solve(problem, method="columns", time_limit=limit)
     assert_sound(problem, solution)
@@ -53,10 +53,10 @@ def test_no_time_for_a_bound_means_upper_bound_one() -> None:
 
 
 @pytest.mark.parametrize("after", [1, pytest.param(20, marks=pytest.mark.slow), 100])
-@pytest.mark.parametrize("where", ["search", "certify"])
+@pytest.mark.parametrize("where", ["pricing", "bound"])
 def test_keyboard_interrupt_returns_the_best_so_far(monkeypatch, after: int, where: str) -> None:
     calls = {"left": after}
-    module = _search if where == "search" else _certify
+    module = _pricing if where == "pricing" else _bound
     original = module.descend
 
     def interrupting(*args):
