@@ -21,7 +21,7 @@ __all__ = ["ORRSanitizer", "SRRSanitizer"]
 
 #: Domains of the parameters of the solver.
 SOLVER: dict[str, Any] = {
-    "method": [StrOptions({"auto", "columns", "vertices"})],
+    "method": [StrOptions({"auto", "column-generation", "vertices"})],
     "gap": [Interval(Real, 0, None, closed="left")],
     "time_limit": [POSITIVE, None],
     "verbose": ["verbose"],

@@ -17,7 +17,7 @@ from ._problem import FloatArray, PosteriorProblem, PosteriorSolution, entropy
 from ._state import SolverState
 from ._vertices import solve_by_enumeration
 
-_METHODS = ("auto", "columns", "vertices")
+_METHODS = ("auto", "column-generation", "vertices")
 _FEW_CHOICES = 1_200_000
 """About 17 symbols and 5 ranges: some 3,000 vertices, found in 0.05 s."""
 
@@ -37,13 +37,14 @@ def solve(
     ----------
     problem : PosteriorProblem
         Distribution of X and privacy rows.
-    method : {"auto", "columns", "vertices"}, default="auto"
+    method : {"auto", "column-generation", "vertices"}, default="auto"
         ``"vertices"`` enumerates all vertices with cddlib (optional, GPL): small problems
-        only, and neither ``gap`` nor ``time_limit`` can stop it. ``"columns"`` generates
-        posteriors as needed. ``"auto"`` prices all pairs exactly if the rows amount to one
-        range (binary S), enumerates vertices where they are few, and else generates columns;
-        it does without cddlib where that is missing. With ``problem.separate`` the search
-        generates columns, and the method is that of the bound.
+        only, and neither ``gap`` nor ``time_limit`` can stop it. ``"column-generation"``
+        (``"columns"``, its former name, is still accepted) generates posteriors as needed.
+        ``"auto"`` prices all pairs exactly if the rows amount to one range (binary S),
+        enumerates vertices where they are few, and else generates columns; it does without
+        cddlib where that is missing. With ``problem.separate`` the search generates columns,
+        and the method is that of the bound.
     gap : float, default=1e-6
         Stop when the NMI is certified to be within this of the optimum.
     time_limit : float, optional
@@ -73,6 +74,7 @@ def solve(
     >>> solution.status, round(solution.nmi, 4)
     ('optimal', 0.097)
     """
+    method = "column-generation" if method == "columns" else method  # the former name
     if method not in _METHODS:
         raise InvalidParameterError(f"method must be one of {_METHODS}, got {method!r}.")
     if not gap >= 0:

@@ -26,7 +26,7 @@ def _import_cdd() -> Any:
     except ImportError as error:
         raise SkliftprivError(
             'method="vertices" needs cddlib: install pycddlib-standalone (GPL), '
-            'or use method="columns", which finds the same optimum without it.'
+            'or use method="column-generation", which finds the same optimum without it.'
         ) from error
     return cdd
 
@@ -77,12 +77,14 @@ def enumerate_vertices(reduced: ReducedProblem) -> FloatArray:
     except (RuntimeError, ValueError) as error:
         raise SkliftprivError(
             f"cddlib failed on {n} symbols and {len(reduced.lo)} rows ({error}); "
-            'use method="columns".'
+            'use method="column-generation".'
         ) from error
     found = np.array(generators, dtype=float).reshape(-1, n + 1)
     found = found[found[:, 0] > 0.5, 1:]
     if len(found) == 0:
-        raise SkliftprivError('cddlib found no vertex, a rounding failure; use method="columns".')
+        raise SkliftprivError(
+            'cddlib found no vertex, a rounding failure; use method="column-generation".'
+        )
     return _accurate(reduced, clean(np.maximum(found, 0.0)))
 
 
@@ -121,7 +123,7 @@ def _check_complete(reduced: ReducedProblem, prices: FloatArray) -> None:
         if reduced_cost < -1e-7:
             raise SkliftprivError(
                 "cddlib lost vertices to rounding, as it can when the polytope is almost flat; "
-                'use method="columns".'
+                'use method="column-generation".'
             )
 
 
