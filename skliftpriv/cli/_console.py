@@ -12,8 +12,8 @@ from typing import Any, TextIO
 
 import numpy as np
 
+from .._progress import Progress
 from ._errors import UNSAFE, one_line, safe_text
-from ._progress import Progress
 
 __all__ = ["Console", "as_json", "one_line_warnings", "say"]
 
@@ -34,7 +34,7 @@ class Console:
     def __init__(self, *, json: bool, progress: bool, data_on_stdout: bool = False) -> None:
         self._json = json
         self._out = sys.stderr if data_on_stdout else sys.stdout
-        self.progress = Progress(progress or (sys.stderr is not None and sys.stderr.isatty()))
+        self.progress = Progress(True if progress else None)
 
     def tell(self, text: str | Sequence[str], data: Mapping[str, Any]) -> None:
         """Tell the result, as lines of text or as data.

@@ -160,7 +160,7 @@ def count_rows(
     needed = _needed(source, args)
     layout = layout_of(source, args, keep_others=keep_others)
     counts: ContingencyTable | None = None
-    for frame in source.batches(needed, lambda done: console.progress.show("counting", done)):
+    for frame in source.batches(needed, lambda done: console.progress.bar("counting", done)):
         part = Table(frame, allow_empty=True)
         s, x = ([part.column(name) for name in names] for names in (args.sensitive, args.useful))
         counted = ContingencyTable.count(s, x)

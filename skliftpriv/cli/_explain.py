@@ -64,14 +64,14 @@ def run_explain(args: argparse.Namespace, console: Console) -> int:
         patience = Patience(_TOTAL, args.time_limit, [*names, "careful"])
         trials = []
         for done, name in enumerate(names):
-            console.progress.show("trying", done / (len(names) + 1))
+            console.progress.bar("trying", done / (len(names) + 1))
             trials.append(_try(name, args, counted, elsewhere, patience.share()))
             patience.took(trials[-1].seconds)
         choice = recommended(trials)
         if choice is not None and args.confidence is None:
             seconds = patience.share()
             careful = _try(choice, args, counted, elsewhere, seconds, confidence=_CAREFUL)
-    console.progress.show("trying", 1.0)
+    console.progress.bar("trying", 1.0)
     advice = advise(trials, facts, several, careful)
     text = [*_describe_in_words(facts, args), "", *_table(trials), "", *advice]
     data = {

@@ -161,7 +161,7 @@ def _release(
     columns = [name for name in layout.names if name not in unused]
     parts = source.batches(
         columns,
-        lambda done: console.progress.show("releasing", done),
+        lambda done: console.progress.bar("releasing", done),
         verbatim=layout.rest_names,
     )
     n_rows = 0

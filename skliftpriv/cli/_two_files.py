@@ -64,7 +64,7 @@ def count_two_files(args: argparse.Namespace, console: Console) -> ContingencyTa
 def _in_order(released: Source, other: Source, args: argparse.Namespace, console: Console) -> Pairs:
     n_released = n_other = 0
     parts = zip_longest(
-        released.batches(args.useful, lambda done: console.progress.show("counting", done)),
+        released.batches(args.useful, lambda done: console.progress.bar("counting", done)),
         other.batches(args.sensitive, lambda done: None),
     )
     for frame, sensitive in parts:
@@ -83,7 +83,7 @@ def _by_key(released: Source, other: Source, args: argparse.Namespace, console: 
     index, values = _sensitive_by_key(other, args, console)
     seen = np.zeros(len(index), dtype=bool)
     needed = [args.key, *args.useful]
-    for frame in released.batches(needed, lambda done: console.progress.show("counting", done)):
+    for frame in released.batches(needed, lambda done: console.progress.bar("counting", done)):
         keys = _keys(frame, args.key, released)
         places = index.get_indexer(keys)
         _refuse(keys[places < 0], f"of {released.name} not in {other.name}", args.key)
@@ -101,7 +101,7 @@ def _sensitive_by_key(
     keys = [np.empty(0, dtype=object)]
     values = [[np.empty(0, dtype=object)] for _ in args.sensitive]
     columns = [args.key, *args.sensitive]
-    for frame in other.batches(columns, lambda done: console.progress.show("reading keys", done)):
+    for frame in other.batches(columns, lambda done: console.progress.bar("reading keys", done)):
         keys.append(_keys(frame, args.key, other))
         for column, parts in zip(_columns(frame, args.sensitive), values, strict=True):
             codes, symbols = encode_rows([column])
