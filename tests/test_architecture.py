@@ -14,7 +14,7 @@ PACKAGE = Path(skliftpriv.__file__).parent
 # Floors from the bottom up; a module belongs to the room that its file or folder is named after.
 FLOORS = [
     ["exceptions", "_start"],
-    ["_arrays", "_format", "_limits"],
+    ["_arrays", "_format", "_limits", "_progress"],
     ["distribution", "channel", "_independence"],
     ["measures"],
     ["notions"],
@@ -169,7 +169,7 @@ def copy(tmp_path):
         ("notions/_base.py", "from sklearn.base import clone", "below the line and imports skl"),
         ("notions/_base.py", "def f():\n    import narwhals", "below the line and imports narwha"),
         ("notions/_base.py", "import cdd", r"imports cdd, which only solvers/_vertices\.py may"),
-        ("solvers/_columns.py", "import cdd", r"imports cdd, which only solvers/_vertices\.py may"),
+        ("solvers/_pricing.py", "import cdd", r"imports cdd, which only solvers/_vertices\.py may"),
         ("mechanisms/new.py", "import highspy", "imports highspy, which only solvers/ may"),
         ("datasets/new.py", "import highspy", "imports highspy, which only solvers/ may"),
         ("mechanisms/new.py", "from ..estimators import X", "mechanisms imports estimators above"),
@@ -195,7 +195,7 @@ def test_an_offence_is_found(copy, file, code, complaint):
     ("file", "code"),
     [
         ("solvers/_vertices.py", "def f():\n    import cdd"),
-        ("solvers/_columns.py", "import highspy"),
+        ("solvers/_pricing.py", "import highspy"),
         ("sampling.py", "from .certificate import x"),
         ("measures/_lift.py", "from ._average import entropy"),
         ("notions/_base.py", "import fractions, scipy.special\nfrom ..measures import lift"),

@@ -156,7 +156,7 @@ def against_vertices(sizes: list[tuple[int, int, float]], limit: float) -> None:
         progress(f"enumerating {n_x} x {n_s}, eps={eps:g}")
         instance = problem(n_x, n_s, eps)
         name = f"{n_x} x {n_s}, eps={eps:g}"
-        columns = solve(instance, method="columns")
+        columns = solve(instance, method="column-generation")
         show(f"{name}, columns", columns)
         for label, function in (("plain", plain_enumeration), ("presolved", presolved_enumeration)):
             result = within(limit, function, instance)
@@ -200,12 +200,12 @@ def heuristics(budgets: list[float], limits: list[float]) -> None:
 
 def growth(sizes: list[tuple[int, int]], eps: float, limit: float) -> dict[str, list[float]]:
     """Return the seconds of both methods per size; enumeration ends where it hits the limit."""
-    times: dict[str, list[float]] = {"columns": [], "vertices": []}
+    times: dict[str, list[float]] = {"column-generation": [], "vertices": []}
     for n_x, n_s in sizes:
         progress(f"growth: {n_x} x {n_s}")
         instance = problem(n_x, n_s, eps)
-        solution = solve(instance, method="columns", time_limit=limit)
-        times["columns"].append(solution.seconds if solution.gap <= 1e-6 else np.inf)
+        solution = solve(instance, method="column-generation", time_limit=limit)
+        times["column-generation"].append(solution.seconds if solution.gap <= 1e-6 else np.inf)
         if np.isfinite(times["vertices"][-1:]).all():
             result = within(limit, presolved_enumeration, instance)
             times["vertices"].append(np.inf if result is None else result[0])
@@ -226,8 +226,11 @@ def plot(
     figure, axes = plt.subplots(
         1, len(panels), figsize=(10, 4.2), sharey=True, layout="constrained"
     )
-    styles = {"columns": ("#0072B2", "o", "-"), "vertices": ("#D55E00", "s", "--")}
-    names = {"columns": "column generation, certified to 1e-6", "vertices": "vertex enumeration"}
+    styles = {"column-generation": ("#0072B2", "o", "-"), "vertices": ("#D55E00", "s", "--")}
+    names = {
+        "column-generation": "column generation, certified to 1e-6",
+        "vertices": "vertex enumeration",
+    }
     for axis, (label, sizes, times) in zip(axes, panels, strict=True):
         for method, (colour, marker, line) in styles.items():
             seconds = np.array(times[method])

@@ -143,7 +143,7 @@ def run_budget(joint: JointDistribution, eps: float, time_limit: float) -> dict[
     }
     found = {name: (r.report.mutual_information, r.alpha) for name, r in tuned.items()}
     # Vertices of a 15 x 16 problem are too many to list; columns stop when told to.
-    best = optimal_random_response(joint, notion, method="columns", time_limit=time_limit)
+    best = optimal_random_response(joint, notion, method="column-generation", time_limit=time_limit)
     return {"ORR": (best.report.mutual_information, best.gap), **found}
 
 

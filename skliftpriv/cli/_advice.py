@@ -82,23 +82,27 @@ def advise(
     name, kept = recommended(trials), _kept(trials)
     if name is None:
         if any(trial.out_of_time for trial in trials):
-            return ["No mechanism was built in time: name a longer --time-limit."]
-        return ["No mechanism can be built for this budget: raise --epsilon."]
+            return ["No mechanism was built in time: increase --time-limit."]
+        return ["No mechanism can be built for this budget: increase --epsilon."]
     lines = [_choice(kept, name), *_stopped(trials, kept[name])]
     if kept[name] < _LITTLE and not any(trial.out_of_time for trial in trials):
-        lines.append("The budget leaves almost nothing: raise --epsilon, or release other columns.")
+        lines.append(
+            "Almost nothing is kept at this budget: increase --epsilon, or release other columns."
+        )
     if kept[name] > 1 - 1e-9:
-        lines.append("The column keeps the budget as it is; a smaller --epsilon would still do.")
+        lines.append("The data meet the budget without sanitising: --epsilon can be smaller.")
     srlip = next((trial for trial in trials if trial.mechanism == "srlip"), None)
     if several and srlip is not None and (srlip.nmi == srlip.nmi or srlip.out_of_time):
-        lines.append("Use srlip instead if somebody may know some of the columns already.")
+        lines.append("Use srlip instead if an attacker may already know some of the columns.")
     if facts["rare_values"]:
-        lines.append("Rare values: their lifts are guesses. Merging them beforehand keeps more.")
+        lines.append(
+            "The lifts of rare values are uncertain: merge rare values beforehand to keep more."
+        )
     if careful is not None:
         tried = careful.nmi == careful.nmi
-        how = f"keeps {share(careful.nmi)}." if tried else f"could not be tried: {careful.problem}."
+        how = f"keeps {share(careful.nmi)}." if tried else f"gave no result: {careful.problem}."
         lines.append(
-            f"With --confidence 0.95, which keeps the budget for the distribution behind the rows, "
+            f"With --confidence 0.95, which keeps the budget for the true distribution, "
             f"{name} {how}"
         )
     return lines
@@ -108,11 +112,13 @@ def _stopped(trials: Sequence[Trial], kept: float) -> list[str]:
     """Say whether the optimal mechanism was stopped before it kept what it can."""
     for trial in trials:
         if trial.mechanism == "orr" and trial.out_of_time:
-            return ["orr, which keeps most in the end, was not built in time: --time-limit 60."]
+            return [
+                "orr, which keeps the most given time, was not built in time: try --time-limit 60."
+            ]
         if trial.mechanism == "orr" and trial.nmi + trial.gap > kept + _WORTH:
             return [
                 f"orr was stopped early and may keep up to {share(min(trial.nmi + trial.gap, 1))} "
-                "in a longer time: --time-limit 60."
+                "with more time: try --time-limit 60."
             ]
     return []
 
@@ -120,11 +126,12 @@ def _stopped(trials: Sequence[Trial], kept: float) -> list[str]:
 def _choice(kept: Mapping[str, float], name: str) -> str:
     best = max(kept, key=lambda other: kept[other])
     if name == "subset-merging":
-        more = "" if best == name else f" (the most is {share(kept[best])}, with {best})"
+        more = "" if best == name else f" ({best} keeps the most, {share(kept[best])})"
         return (
-            f"Recommended: subset-merging. It keeps {share(kept[name])}{more}, and equal values "
-            "stay equal: it only merges."
+            f"Recommended: subset-merging. It keeps {share(kept[name])}{more}. It only merges "
+            "values, so equal values stay equal."
         )
     simple = kept.get("subset-merging")
-    merged = "" if simple is None else f" Subset-merging, which only merges, keeps {share(simple)}."
-    return f"Recommended: {name}. It keeps most, {share(kept[name])}.{merged}"
+    only = f" subset-merging, which only merges values, keeps {share(simple or 0.0)}."
+    merged = "" if simple is None else only
+    return f"Recommended: {name}. It keeps the most, {share(kept[name])};{merged}"

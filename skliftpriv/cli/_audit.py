@@ -1,4 +1,4 @@
-"""``skliftpriv audit``: do columns that exist already keep a budget? An exit status for CI."""
+"""``skliftpriv audit``: check existing columns against a budget, with an exit status for CI."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from ._counting import add_input, count_rows, opened
 from ._errors import CommandError
 from ._mechanisms import one_or_two
 from ._two_files import add_two_files, count_two_files
+from ._words import listed, plural
 
 __all__ = ["ABOVE_BUDGET", "add_audit", "run_audit"]
 
@@ -28,8 +29,8 @@ ABOVE_BUDGET = 1
 #: A level that was certified in whole numbers may lie this far above its budget as a double.
 _ROUNDING = 1e-9
 _FAIL_ON = {
-    "violation": "the true level is above the budget, with the confidence asked for",
-    "level": "the level that the rows show is above the budget",
+    "violation": "the true level is above the budget, at the given confidence",
+    "level": "the level of these rows is above the budget",
     "doubt": "the true level is not shown to be within the budget",
 }
 _WITHIN, _ABOVE = "within the budget", "above the budget"
@@ -43,25 +44,44 @@ def add_audit(parser: argparse.ArgumentParser) -> None:
     add_input(parser)
     add_two_files(parser)
     parser.add_argument(
-        "--epsilon", type=float, nargs="+", required=True, metavar="E", help="budget in nats"
+        "--epsilon",
+        type=float,
+        nargs="+",
+        required=True,
+        metavar="E",
+        help="budget in nats: one number, or a lower and an upper one",
     )
-    parser.add_argument("--notion", choices=NOTIONS, default="lip", help="default lip")
-    parser.add_argument("--lam", type=float, default=0.5, metavar="X", help="default 0.5")
-    parser.add_argument("--alpha", type=float, default=2.0, metavar="X", help="default 2")
     parser.add_argument(
-        "--confidence", type=float, default=0.95, metavar="X", help="of the intervals; default 0.95"
+        "--notion", choices=NOTIONS, default="lip", help="privacy notion; default %(default)s"
+    )
+    parser.add_argument(
+        "--lam",
+        type=float,
+        default=0.5,
+        metavar="X",
+        help="how a single epsilon is split: share of the lower bound; default %(default)s",
+    )
+    parser.add_argument(
+        "--alpha", type=float, default=2.0, metavar="X", help="order for --notion alpha; default 2"
+    )
+    parser.add_argument(
+        "--confidence",
+        type=float,
+        default=0.95,
+        metavar="X",
+        help="confidence of the intervals; default 0.95",
     )
     parser.add_argument(
         "--fail-on",
         choices=list(_FAIL_ON),
-        help="exit with status 1 if "
-        + "; ".join(f"{name}: {meaning}" for name, meaning in _FAIL_ON.items())
-        + ". Default violation; for --notion l1, chi2 and alpha, which have no intervals, level.",
+        help="when to exit with status 1: "
+        + "; ".join(f"{name}, if {meaning}" for name, meaning in _FAIL_ON.items())
+        + ". Default violation; level for --notion l1, chi2 and alpha, which have no intervals.",
     )
 
 
 def run_audit(args: argparse.Namespace, console: Console) -> int:
-    """Hold what a file leaks against a budget."""
+    """Compare what a file leaks with a budget."""
     _check(args)
     notion = make_notion(
         args.notion, one_or_two(args.epsilon), lam=args.lam, alpha=args.alpha, supported=NOTIONS
@@ -72,18 +92,19 @@ def run_audit(args: argparse.Namespace, console: Console) -> int:
     fail_on = args.fail_on or ("violation" if sure else "level")
     if fail_on != "level" and not sure:
         raise CommandError(
-            f"--fail-on {fail_on} needs intervals, which there are for --notion lip, alip "
-            "and ldp only; use --fail-on level."
+            f"--fail-on {fail_on} needs intervals, which only --notion lip, alip and ldp have; "
+            "use --fail-on level."
         )
     failed = _failed(bounds, fail_on)
     worst = _worst(rows)
     how = f"confidence {args.confidence:g}" if sure else _NO_MARGIN
     lines = [
-        f"{', '.join(args.useful)} about {', '.join(args.sensitive)}: {verdict}.",
-        f"{notion}, {rows.n_rows:,} rows, {how}; levels in nats.",
+        f"Leakage about {listed(args.sensitive)} from {listed(args.useful)}: {verdict}.",
+        f"{notion}, {plural(rows.n_rows, 'row')}, {how}; levels in nats.",
         *text_table(_cells(bounds)),
-        *(f"Largest: {line}" for line in worst["text"]),
-        f"{'Failed' if failed else 'Passed'} (--fail-on {fail_on} fails when {_FAIL_ON[fail_on]}).",
+        "Largest deviations:",
+        *(f"  {line}" for line in worst["text"]),
+        _outcome(failed, verdict, fail_on),
     ]
     facts = {
         "notion": str(notion),
@@ -104,16 +125,16 @@ def _count(args: argparse.Namespace, console: Console) -> CountedRows:
     if args.sensitive_from is not None:
         return count_two_files(args, console)
     if args.key is not None:
-        raise CommandError("--key matches the rows of two files: name the other --sensitive-from.")
+        raise CommandError("--key matches the rows of two files: use it with --sensitive-from.")
     with opened(args) as source:
         return count_rows(source, args, console)
 
 
 def _check(args: argparse.Namespace) -> None:
     if not 0 < args.confidence < 1:
-        raise CommandError(f"--confidence must lie between 0 and 1, not {args.confidence:g}.")
+        raise CommandError(f"--confidence must be between 0 and 1, got {args.confidence:g}.")
     if not 0 < args.lam < 1:
-        raise CommandError(f"--lam must lie between 0 and 1, not {args.lam:g}.")
+        raise CommandError(f"--lam must be between 0 and 1, got {args.lam:g}.")
 
 
 def _judged(rows: CountedRows, notion: Notion, confidence: float) -> tuple[pd.DataFrame, str]:
@@ -127,6 +148,14 @@ def _judged(rows: CountedRows, notion: Notion, confidence: float) -> tuple[pd.Da
         found = _ABOVE if _failed(frame, "level") else _WITHIN
         return frame, f"{found} on these rows"
     return report.to_frame(), _WORDS[report.verdict]
+
+
+def _outcome(failed: bool, verdict: str, fail_on: str) -> str:
+    """Say whether the audit failed, and why; without enough rows nothing has passed."""
+    if failed:
+        return f"Failed: {_FAIL_ON[fail_on]} (--fail-on {fail_on})."
+    outcome = "Passed" if verdict.startswith(_WITHIN) else "Undecided, which is not a failure"
+    return f"{outcome}: --fail-on {fail_on} fails only if {_FAIL_ON[fail_on]}."
 
 
 def _failed(bounds: pd.DataFrame, fail_on: str) -> bool:
@@ -149,8 +178,8 @@ def _worst(rows: CountedRows) -> pd.DataFrame:
         s, x = symbol_text(joint.sensitive_labels[i]), symbol_text(joint.useful_labels[j])
         n_rows, lift = int(joint.masses[i, j]), float(joint.lift[i, j])
         text = (
-            f"{printable(x)} makes {printable(s)} {lift:.3g} times as probable: "
-            f"{n_rows:,} rows where {expected[i, j]:,.1f} are to be expected"
+            f"given {printable(x)}, {printable(s)} is {lift:.3g} times as probable "
+            f"({plural(n_rows, 'row')}, {expected[i, j]:,.1f} expected)"
         )
         found.append((s, x, n_rows, lift, float(logs[i, j]), text))
     return pd.DataFrame(found, columns=["sensitive", "useful", "rows", "lift", "log_lift", "text"])
@@ -160,6 +189,11 @@ def _cells(bounds: pd.DataFrame) -> list[list[str]]:
     titles = {"low": "at least", "high": "at most"}
     header = ["", *(titles.get(name, name) for name in bounds.columns)]
     rows: list[list[str]] = [header]
-    for side, *cells in bounds.itertuples():
-        rows.append([side_title(side), *(_WORDS.get(c) or number(c) for c in cells)])
+    for side, row in bounds.to_dict(orient="index").items():
+        title = side_title(side)
+        if side == "min_lift":  # with its sign, as in reports
+            title = title.removeprefix("minus ")
+            row = {name: cell if name == "verdict" else -cell for name, cell in row.items()}
+            row |= {"low": row["high"], "high": row["low"]} if "low" in row else {}
+        rows.append([title, *(_WORDS.get(cell) or number(cell) for cell in row.values())])
     return rows

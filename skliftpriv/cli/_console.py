@@ -1,4 +1,4 @@
-"""What a command says: a result on standard output, warnings in one line, JSON that is valid."""
+"""What a command prints: its result as text or valid JSON, and warnings in one line."""
 
 from __future__ import annotations
 
@@ -12,14 +12,15 @@ from typing import Any, TextIO
 
 import numpy as np
 
+from .._progress import Progress
+from ..exceptions import SeededReleaseWarning
 from ._errors import UNSAFE, one_line, safe_text
-from ._progress import Progress
 
 __all__ = ["Console", "as_json", "one_line_warnings", "say"]
 
 
 class Console:
-    """Where a command puts what it has to say.
+    """Prints the result of a command and shows its progress.
 
     Parameters
     ----------
@@ -34,12 +35,12 @@ class Console:
     def __init__(self, *, json: bool, progress: bool, data_on_stdout: bool = False) -> None:
         self._json = json
         self._out = sys.stderr if data_on_stdout else sys.stdout
-        self.progress = Progress(progress or (sys.stderr is not None and sys.stderr.isatty()))
+        self.progress = Progress(True if progress else None)
 
     def tell(self, text: str | Sequence[str], data: Mapping[str, Any]) -> None:
-        """Tell the result, as lines of text or as data.
+        """Print the result, as lines of text or as JSON.
 
-        Labels and names come from files: in a list of lines no line can be forged by them.
+        Labels and names come from files; what they contain cannot add lines to the output.
         """
         self.progress.end()
         if self._json:
@@ -94,5 +95,7 @@ def one_line_warnings(program: str) -> Iterator[None]:
 
     with warnings.catch_warnings():
         warnings.simplefilter("default", UserWarning)
+        # --seed has a warning of its own.
+        warnings.simplefilter("ignore", SeededReleaseWarning)
         warnings.showwarning = show
         yield

@@ -12,6 +12,7 @@ from ..frames import ContingencyTable, Table
 from ._console import Console
 from ._errors import CommandError
 from ._sources import CsvFormat, Source, open_source
+from ._words import listed
 
 __all__ = [
     "add_input",
@@ -31,35 +32,40 @@ _MOST_CHUNK_ROWS = 10_000_000
 def add_input(parser: argparse.ArgumentParser) -> None:
     """Add the options that say which columns of which file are meant."""
     parser.add_argument(
-        "input", metavar="IN", help="CSV (also .gz) or Parquet file; - reads CSV from a pipe"
+        "input", metavar="IN", help="CSV (also .gz) or Parquet file; - for CSV on standard input"
     )
     parser.add_argument(
         "--sensitive",
         required=True,
         action="append",
         metavar="COL",
-        help="the column to protect; several, each with the option, are one joint symbol",
+        help="the column to protect; repeat the option to protect several columns jointly",
     )
     parser.add_argument(
         "--useful",
         required=True,
         action="append",
         metavar="COL",
-        help="the column to release; several, each with the option, are one joint symbol",
+        help="the column to release; repeat the option to release several columns jointly",
     )
-    group = parser.add_argument_group("files")
+    group = parser.add_argument_group("file format")
     group.add_argument(
-        "--delimiter", metavar="SIGN", help="of CSV files; default a comma, a tab in .tsv files"
+        "--delimiter",
+        metavar="CHAR",
+        help="separates CSV fields; default a comma, in .tsv files a tab",
     )
     group.add_argument(
-        "--encoding", default="utf-8", metavar="NAME", help="of CSV files; default %(default)s"
+        "--encoding",
+        default="utf-8",
+        metavar="NAME",
+        help="encoding of CSV files; default %(default)s",
     )
     group.add_argument(
         "--na-value",
         action="append",
         default=[],
         metavar="TEXT",
-        help="text that means a missing value in CSV files, as the empty field does; may be "
+        help="text that means a missing value in CSV files, besides the empty field; may be "
         "repeated",
     )
     group.add_argument(
@@ -67,7 +73,7 @@ def add_input(parser: argparse.ArgumentParser) -> None:
         type=int,
         default=_CHUNK_ROWS,
         metavar="N",
-        help="rows held in memory at a time; default %(default)s",
+        help="rows in memory at a time; default %(default)s",
     )
 
 
@@ -96,7 +102,7 @@ def opened(
     """
     if not 1 <= args.chunk_rows <= _MOST_CHUNK_ROWS:
         raise CommandError(
-            f"--chunk-rows must lie between 1 and {_MOST_CHUNK_ROWS:,}, not {args.chunk_rows}."
+            f"--chunk-rows must be between 1 and {_MOST_CHUNK_ROWS:,}, got {args.chunk_rows}."
         )
     with open_source(path or args.input, source_format(args), args.chunk_rows) as source:
         if columns is None:
@@ -112,9 +118,9 @@ def _check_columns(source: Source, columns: Sequence[tuple[str, str]]) -> None:
         if column not in source.columns:
             shown = ", ".join(map(repr, source.columns[:12]))
             shown += ", ..." if len(source.columns) > 12 else ""
-            hint = " Is --delimiter right?" if len(source.columns) == 1 else ""
+            hint = " Is --delimiter correct?" if len(source.columns) == 1 else ""
             raise CommandError(
-                f"{flag} {column}: {source.name} has no such column, but {shown}.{hint}"
+                f"{flag} {column}: {source.name} has no such column; it has {shown}.{hint}"
             )
     _check_unique(source, [column for _, column in columns], "")
 
@@ -122,14 +128,14 @@ def _check_columns(source: Source, columns: Sequence[tuple[str, str]]) -> None:
 def _check_parts(sensitive: list[str], useful: list[str]) -> None:
     for flag, names in (("--sensitive", sensitive), ("--useful", useful)):
         if len(set(names)) < len(names):
-            raise CommandError(f"{flag} names a column twice: leave one out.")
+            raise CommandError(f"{flag} names a column twice: remove one of them.")
     both = next((name for name in useful if name in sensitive), None)
     if both is not None:
-        raise CommandError(f"--useful {both} is the sensitive column itself: name another.")
+        raise CommandError(f"--useful {both} is also a --sensitive column: choose another column.")
 
 
 def _check_unique(source: Source, names: list[str], hint: str) -> None:
-    """Refuse names that stand for two columns; of columns that nobody needs they are no harm."""
+    """Refuse names that two columns share, among the columns that are needed."""
     twice = next((name for name in names if source.columns.count(name) > 1), None)
     if twice is not None:
         raise CommandError(
@@ -160,7 +166,7 @@ def count_rows(
     needed = _needed(source, args)
     layout = layout_of(source, args, keep_others=keep_others)
     counts: ContingencyTable | None = None
-    for frame in source.batches(needed, lambda done: console.progress.show("counting", done)):
+    for frame in source.batches(needed, lambda done: console.progress.bar("counting", done)):
         part = Table(frame, allow_empty=True)
         s, x = ([part.column(name) for name in names] for names in (args.sensitive, args.useful))
         counted = ContingencyTable.count(s, x)
@@ -171,13 +177,13 @@ def count_rows(
 def checked_counts(
     counts: ContingencyTable | None, source: Source, args: argparse.Namespace
 ) -> ContingencyTable:
-    """Return counts that a command can work with, or say what is missing."""
+    """Return counts that a command can work with, or raise an error that says what is missing."""
     if counts is None or not counts.n_rows:
         raise CommandError(f"{source.name} has no rows below its header.")
     if len(counts.sensitive) < 2:
         raise CommandError(
-            f"The sensitive column {', '.join(args.sensitive)} holds one value only: there is "
-            "nothing to leak."
+            f"{listed(args.sensitive)} has only one value in {source.name}: there is nothing to "
+            "protect."
         )
     return counts
 
@@ -185,7 +191,7 @@ def checked_counts(
 def layout_of(source: Source, args: argparse.Namespace, *, keep_others: bool) -> Layout:
     """Say which column plays which part, of all columns or of those that are needed."""
     columns = source.columns if keep_others else _needed(source, args)
-    _check_unique(source, columns, ", or leave out --keep-other-columns")
+    _check_unique(source, columns, ", or remove --keep-other-columns")
     table = Table(source.empty(columns), allow_empty=True)
     return Layout.of(table, one_or_several(args.sensitive), args.useful, sensitive_given=False)
 

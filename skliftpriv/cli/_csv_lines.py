@@ -14,6 +14,7 @@ from typing import BinaryIO
 import numpy as np
 
 from ._errors import CommandError
+from ._words import plural
 
 __all__ = ["CheckedLines", "read_header"]
 
@@ -43,7 +44,7 @@ def read_header(file: BinaryIO, name: str, delimiter: str, encoding: str) -> lis
     except csv.Error as error:
         raise checked.unreadable(1, error) from error
     if not header:
-        raise CommandError(f"{name} is empty: a CSV file starts with the names of its columns.")
+        raise CommandError(f"{name} is empty: the first line of a CSV file must name its columns.")
     return header
 
 
@@ -132,7 +133,7 @@ class CheckedLines(io.RawIOBase):
         if place >= 0:
             number = before + block.count(b"\n", 0, place) + 1
             raise CommandError(
-                f"{self._name}: line {number} holds a NUL byte, which is not text; convert the "
+                f"{self._name}: line {number} contains a NUL byte, which is not text; convert the "
                 "file to utf-8 first."
             )
 
@@ -180,17 +181,17 @@ class CheckedLines(io.RawIOBase):
     def unreadable(self, number: int, error: csv.Error) -> CommandError:
         """Say what is wrong with the row that starts in a line."""
         if "unexpected end of data" in str(error):
-            text = f"the quotation that starts in line {number} never ends."
+            text = f"a quotation mark in line {number} is never closed."
         elif "new-line character" in str(error):
-            text = f"line {number} holds a carriage return; end lines with a line feed."
+            text = f"line {number} contains a carriage return; end lines with a line feed."
         else:
             text = f"line {number} is malformed: {error}."
         return CommandError(f"{self._name}: {text}")
 
     def _complain(self, number: int, found: int) -> None:
         raise CommandError(
-            f"{self._name}: line {number} has {found} field(s), but the header has "
-            f"{self._n_columns}; repair the line, or name another --delimiter."
+            f"{self._name}: line {number} has {plural(found, 'field')}, but the header has "
+            f"{self._n_columns}; fix the line, or set --delimiter."
         )
 
 

@@ -37,14 +37,16 @@ class CsvFormat:
         self, delimiter: str | None = None, encoding: str = "utf-8", missing: Sequence[str] = ()
     ) -> None:
         if delimiter is not None and (len(delimiter) != 1 or delimiter in '"\r\n\0 '):
-            raise CommandError(f"--delimiter must be one sign, such as ';', not {delimiter!r}.")
+            raise CommandError(
+                f"--delimiter must be one character, for example ';', got {delimiter!r}."
+            )
         try:
             plain = ",\n".encode(encoding) == b",\n" or encoding == "utf-8-sig"
         except (LookupError, ValueError):
             plain = False
         if not plain or not (delimiter or ",").isascii():
             raise CommandError(
-                f"--encoding {encoding} cannot be read here; convert the file to utf-8 first."
+                f"--encoding {encoding} is not supported; convert the file to utf-8 first."
             )
         self._delimiter = delimiter
         self.encoding = encoding
@@ -132,7 +134,7 @@ class CsvSource:
         except UnicodeDecodeError as error:
             encoding = self._encoding.removesuffix("-sig")
             raise self._wrong(
-                f"is not written in {encoding}: name its --encoding, such as latin-1."
+                f"is not valid {encoding}: set --encoding, for example --encoding latin-1."
             ) from error
         except pd.errors.ParserError as error:
             raise self._wrong(f"is not a CSV file: {error}") from error

@@ -18,6 +18,7 @@ from ._mechanisms import MECHANISMS, add_mechanism_options, has_option, make_san
 from ._outputs import OutputFiles
 from ._signals import end_if_asked
 from ._sources import STREAM
+from ._words import listed, plural
 
 __all__ = ["add_curve", "run_curve"]
 
@@ -31,24 +32,29 @@ def add_curve(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
     add_input(parser)
     parser.add_argument(
-        "--epsilons", type=float, nargs="+", required=True, metavar="E", help="budgets in nats"
+        "--epsilons",
+        type=float,
+        nargs="+",
+        required=True,
+        metavar="E",
+        help="budgets to compare, in nats",
     )
     parser.add_argument(
         "--mechanism",
         nargs="+",
         choices=list(MECHANISMS),
         default=list(_DEFAULT),
-        help=f"by default {' '.join(_DEFAULT)}",
+        help=f"mechanisms to compare; default {' '.join(_DEFAULT)}",
     )
     add_mechanism_options(parser, release=False)
     parser.add_argument("-o", "--out", metavar="CSV", help="write the table to this file")
     parser.add_argument(
-        "--picture", metavar="FILE", help=f"draw the curves; ends with {', '.join(_PICTURES)}"
+        "--picture", metavar="FILE", help="plot the curves to a .png, .svg or .pdf file"
     )
 
 
 def run_curve(args: argparse.Namespace, console: Console) -> int:
-    """Count once, build all mechanisms, and tell what they keep."""
+    """Count once, build all mechanisms, and report what they keep."""
     _check_outputs(args)
     if args.time_limit is None:
         args.time_limit = _TIME_LIMIT
@@ -75,7 +81,9 @@ def run_curve(args: argparse.Namespace, console: Console) -> int:
 
 def _check_outputs(args: argparse.Namespace) -> None:
     if args.picture and Path(args.picture).suffix.lower() not in _PICTURES:
-        raise CommandError(f"--picture {args.picture}: must end with {', '.join(_PICTURES)}.")
+        raise CommandError(
+            f"--picture {args.picture}: the name must end with {', '.join(_PICTURES)}."
+        )
     if args.out and Path(args.out).suffix.lower() != ".csv":
         raise CommandError(f"-o {args.out}: the table is CSV, so the name must end with .csv.")
 
@@ -84,7 +92,7 @@ def _some_take(args: argparse.Namespace, parameter: str) -> None:
     given = getattr(args, parameter) is not None
     if given and not any(has_option(name, parameter) for name in args.mechanism):
         flag = f"--{parameter.replace('_', '-')}"
-        raise CommandError(f"{flag} is not an option of {', '.join(args.mechanism)}: leave it out.")
+        raise CommandError(f"{flag} is not an option of {', '.join(args.mechanism)}: remove it.")
 
 
 def _text(curve: pd.DataFrame, n_rows: int, args: argparse.Namespace) -> list[str]:
@@ -96,13 +104,13 @@ def _text(curve: pd.DataFrame, n_rows: int, args: argparse.Namespace) -> list[st
         for epsilon, row in zip(kept.index, kept.to_numpy(), strict=True)
     ]
     lines = [
-        f"Share of {', '.join(args.useful)} that is kept (NMI) while "
-        f"{', '.join(args.sensitive)} is protected; {n_rows:,} rows.",
+        f"Share of {listed(args.useful)} kept (NMI) while protecting {listed(args.sensitive)}; "
+        f"{plural(n_rows, 'row')}.",
         *text_table(cells),
     ]
     missed = curve[~curve["satisfied"]]
     if len(missed):
-        lines.append(f"{len(missed)} of {len(curve)} points miss their budget.")
+        lines.append(f"{len(missed)} of {plural(len(curve), 'point')} exceed their budget.")
     return lines
 
 

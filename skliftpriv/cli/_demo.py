@@ -24,12 +24,12 @@ def add_demo(parser: argparse.ArgumentParser) -> None:
         "--output",
         "-o",
         metavar="DIR",
-        help=f"folder, made if needed, for {_PAGE} and {_TABLE}; without it nothing is written",
+        help=f"folder for {_PAGE} and {_TABLE}, created if needed; by default nothing is written",
     )
 
 
 def run_demo(args: argparse.Namespace, console: Console) -> int:
-    """Protect relationship in a release of occupation, and say what it cost."""
+    """Protect relationship in a release of occupation, and report what that costs."""
     adult = load_adult()[["relationship", "occupation"]]
     sanitizer = SubsetMergingSanitizer("relationship", "occupation", notion="lip", epsilon=0.5)
     released = sanitizer.fit_transform(adult)

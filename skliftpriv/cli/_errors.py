@@ -1,4 +1,4 @@
-"""Errors as one line that says what to do, and text that a terminal may be shown."""
+"""Errors as one line that says what to do, and text that is safe to print in a terminal."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _DOMAIN = re.compile(r"The '(\w+)' parameter of \w+ must be (.+?)\. Got (.+) ins
 #: Parts of that which mean nothing on a command line.
 _PYTHON = re.compile(r",? (?:or )?an instance of .*| or None$")
 
-#: Signs that move the cursor, start a line, turn the direction of text, or cannot be written.
+#: Characters that move the cursor, start a line, turn the direction of text, or have no encoding.
 UNSAFE = re.compile(
     "[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff"
     "\U000e0000-\U000e007f]"
@@ -30,16 +30,16 @@ UNSAFE = re.compile(
 
 
 class CommandError(SkliftprivError):
-    """What was asked for cannot be done; the message says what to do instead."""
+    """A command cannot be carried out; the message says what to do instead."""
 
 
 def safe_text(text: str) -> str:
-    r"""Write signs that a terminal obeys as escapes, so that data cannot forge what is told.
+    r"""Escape control characters, so that data cannot forge lines of output.
 
     Parameters
     ----------
     text : str
-        A line of text; a line feed in it is data, too.
+        A line of text; a line feed in it is escaped, too.
 
     Examples
     --------
@@ -56,7 +56,7 @@ def one_line(error: BaseException) -> str:
         where = f"{error.filename}: " if error.filename else ""
         return safe_text(f"{where}{os.strerror(error.errno)}.")
     if isinstance(error, MemoryError):
-        return "There is not enough memory; a smaller --chunk-rows, or fewer values, need less."
+        return "Not enough memory: use a smaller --chunk-rows, or fewer values."
     text = " ".join(str(error).split()) or type(error).__name__
     text = _DOMAIN.sub(
         lambda found: f"{found[1]}={found[3]} must be {_PYTHON.sub('', found[2])}.", text

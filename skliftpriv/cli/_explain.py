@@ -28,11 +28,13 @@ from ._mechanisms import (
     make_sanitizer,
     one_or_two,
 )
+from ._words import listed, plural
 
 __all__ = ["add_explain", "run_explain"]
 
 #: Values with fewer rows than this say little about their lift.
 _RARE = 20
+_RARE_SHOWN = 5
 #: Seconds for all mechanisms together, and how they are shared; those not named count once.
 _TOTAL = 10.0
 _WEIGHTS = {"orr": 3.0, "srr": 2.0}
@@ -53,7 +55,7 @@ def add_explain(parser: argparse.ArgumentParser) -> None:
 def run_explain(args: argparse.Namespace, console: Console) -> int:
     """Describe the data, try each mechanism, and recommend one."""
     if args.time_limit is not None and not args.time_limit > 0:
-        raise CommandError(f"--time-limit must be above 0, not {args.time_limit:g}.")
+        raise CommandError(f"--time-limit must be positive, got {args.time_limit:g}.")
     with opened(args) as source:
         counted = count_rows(source, args, console)
     facts = _describe(counted.counts.joint())
@@ -64,14 +66,14 @@ def run_explain(args: argparse.Namespace, console: Console) -> int:
         patience = Patience(_TOTAL, args.time_limit, [*names, "careful"])
         trials = []
         for done, name in enumerate(names):
-            console.progress.show("trying", done / (len(names) + 1))
+            console.progress.bar("trying", done / (len(names) + 1))
             trials.append(_try(name, args, counted, elsewhere, patience.share()))
             patience.took(trials[-1].seconds)
         choice = recommended(trials)
         if choice is not None and args.confidence is None:
             seconds = patience.share()
             careful = _try(choice, args, counted, elsewhere, seconds, confidence=_CAREFUL)
-    console.progress.show("trying", 1.0)
+    console.progress.bar("trying", 1.0)
     advice = advise(trials, facts, several, careful)
     text = [*_describe_in_words(facts, args), "", *_table(trials), "", *advice]
     data = {
@@ -134,18 +136,30 @@ def _describe(joint: JointDistribution) -> dict[str, Any]:
 
 def _describe_in_words(facts: dict[str, Any], args: argparse.Namespace) -> list[str]:
     rare = facts["rare_values"]
-    shown = ", ".join(map(printable, rare[:5])) + (", ..." if len(rare) > 5 else "")
+    shown = [printable(label) for label in rare[:_RARE_SHOWN]]
+    shown += [f"{len(rare) - _RARE_SHOWN:,} more"] if len(rare) > _RARE_SHOWN else []
     lines = [
-        f"{facts['rows']:,} rows. {', '.join(args.sensitive)} has {facts['sensitive_values']} "
-        f"values, {', '.join(args.useful)} {facts['useful_values']}.",
-        f"Budget: epsilon {' '.join(f'{value:g}' for value in args.epsilon)}.",
-        f"Released as it is: log-lift {facts['min_log_lift']:.2f} to {facts['max_log_lift']:.2f}.",
-        f"{facts['zero_cells']} of {facts['cells']} pairs of values never occur"
-        + (": seeing one value rules another out." if facts["zero_cells"] else "."),
+        f"{plural(facts['rows'], 'row')}.",
+        _values(args.sensitive, facts["sensitive_values"]),
+        _values(args.useful, facts["useful_values"]),
+        f"Budget: epsilon = {', '.join(f'{value:g}' for value in args.epsilon)}.",
+        f"Without sanitising: min log-lift {number(facts['min_log_lift'])}, "
+        f"max log-lift {number(facts['max_log_lift'])}.",
+        f"{facts['zero_cells']:,} of {facts['cells']:,} pairs of values never occur"
+        + (": one value of such a pair rules out the other." if facts["zero_cells"] else "."),
     ]
     if rare:
-        lines.append(f"{len(rare)} value(s) have fewer than {_RARE} rows: {shown}.")
+        have = "has" if len(rare) == 1 else "have"
+        lines.append(
+            f"{plural(len(rare), 'value')} {have} fewer than {_RARE} rows: {listed(shown)}."
+        )
     return lines
+
+
+def _values(columns: list[str], n: int) -> str:
+    if len(columns) == 1:
+        return f"{columns[0]} has {plural(n, 'value')}."
+    return f"{listed(columns)} together have {plural(n, 'value')}."
 
 
 def _try(
@@ -166,12 +180,12 @@ def _try(
             sanitizer.set_params(confidence=confidence)
         return elsewhere.call(build, name, sanitizer, counted, seconds=seconds)
     except OutOfTime:
-        problem = f"not built in {seconds:.1f} s; a longer --time-limit gives it more"
+        problem = f"not built in {seconds:.1f} s: increase --time-limit"
         return Trial(name, nan, nan, seconds, problem, out_of_time=True)
 
 
 def build(name: str, sanitizer: LiftSanitizer, counted: CountedRows) -> Trial:
-    """Build a mechanism, and tell how it did; all that it may raise is part of the answer."""
+    """Build a mechanism and report how it did, errors included."""
     start = perf_counter()
     try:
         result = sanitizer.result_for(counted)

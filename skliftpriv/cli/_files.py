@@ -21,7 +21,7 @@ __all__ = ["PACKED", "STREAM", "InputFile", "Meter", "Shown", "is_packed", "open
 STREAM = "-"
 PACKED = ".gz"
 
-#: Is told which share of a file is read.
+#: Called with the share of a file that is read.
 Shown = Callable[[float], None]
 
 #: Bytes of a part: more would hardly fit into memory once they are values.
@@ -66,8 +66,8 @@ class InputFile:
     def changed(self) -> CommandError:
         """Return the error to raise for a file that changed."""
         return CommandError(
-            f"{self.name} changed while it was read, so that what was counted is not what would "
-            "be released: run the command again when nobody writes to it."
+            f"{self.name} changed while it was read: run the command again when nothing writes to "
+            "it."
         )
 
     @contextmanager
@@ -118,8 +118,8 @@ class Meter(io.RawIOBase):
         self._in_part += n
         if self._in_part > _MOST_BYTES:
             raise CommandError(
-                f"{self._name}: its rows are so long that a part of them takes more than "
-                f"{_MOST_BYTES >> 20} MB; name a smaller --chunk-rows."
+                f"{self._name}: the rows of one chunk take more than {_MOST_BYTES >> 20} MB; use a "
+                "smaller --chunk-rows."
             )
         return n
 
@@ -152,7 +152,9 @@ def open_input(path: str) -> Iterator[InputFile]:
     if path != STREAM:
         mode = os.stat(path).st_mode
         if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
-            raise CommandError(f"{path} is not a file: name one, or use - to read from a pipe.")
+            raise CommandError(
+                f"{path} is not a regular file: choose another, or use - to read standard input."
+            )
         yield InputFile(path)
         return
     with tempfile.TemporaryFile(prefix="skliftpriv-") as spool:
@@ -163,5 +165,5 @@ def open_input(path: str) -> Iterator[InputFile]:
 
 def _standard_input() -> Any:
     if sys.stdin is None:
-        raise CommandError("Standard input is closed: pipe a CSV file into it, or name a file.")
+        raise CommandError("Standard input is closed: pipe CSV into it, or read from a file.")
     return sys.stdin.buffer

@@ -24,7 +24,7 @@ class InTime:
     """
 
     def __init__(self) -> None:
-        # The other process is no copy of this one, whose threads a copy would not have. A server
+        # The other process is not a copy of this one, whose threads a copy would not have. A server
         # imports everything once and is itself copied, so that starting again takes no time.
         quick = "forkserver" in get_all_start_methods()
         self._context: Any = get_context("forkserver" if quick else "spawn")

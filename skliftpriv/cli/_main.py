@@ -1,4 +1,4 @@
-"""Which command is run, and what becomes of its errors."""
+"""Parse the command line, run a command, and report its errors."""
 
 from __future__ import annotations
 
@@ -27,16 +27,20 @@ PROGRAM = "skliftpriv"
 USAGE_ERROR, INTERNAL_ERROR, INTERRUPTED, BROKEN_PIPE = 2, 3, 130, 141
 
 _COMMANDS: dict[str, tuple[str, Callable[..., None], Callable[..., int]]] = {
-    "demo": ("sanitise the embedded Adult table", add_demo, run_demo),
-    "sanitize": ("release a file so that a column is protected", add_sanitize, run_sanitize),
-    "curve": ("what mechanisms keep at several budgets", add_curve, run_curve),
-    "audit": ("hold what a file leaks against a budget", add_audit, run_audit),
-    "explain": ("which mechanism suits a file", add_explain, run_explain),
+    "demo": ("sanitise the built-in Adult table and show the result", add_demo, run_demo),
+    "sanitize": (
+        "sanitise a file so that a sensitive column is protected",
+        add_sanitize,
+        run_sanitize,
+    ),
+    "curve": ("compare what mechanisms keep at several budgets", add_curve, run_curve),
+    "audit": ("check whether what a file leaks is within a budget", add_audit, run_audit),
+    "explain": ("try every mechanism on a file and recommend one", add_explain, run_explain),
 }
 
 
 class _Parser(argparse.ArgumentParser):
-    """Says what is wrong in one line."""
+    """Reports errors in one line."""
 
     def error(self, message: str) -> NoReturn:
         text = safe_text(" ".join(message.split()))
@@ -49,21 +53,25 @@ def make_parser() -> argparse.ArgumentParser:
     parser = _Parser(
         prog=PROGRAM,
         description="Sanitise a useful column so that a sensitive one cannot be inferred from it "
-        "beyond a lift budget. Without a command, demo is run.",
-        epilog="Exit status: 0 done; 1 failed audit; 2 wrong usage or input; 3 a bug "
-        "of skliftpriv; 130 interrupted.",
+        "beyond a lift budget. Without a command, the demo is run.",
+        epilog="Exit status: 0 success; 1 failed audit; 2 wrong usage or input; 3 a bug "
+        "in skliftpriv; 130 interrupted.",
     )
     parser.add_argument("--version", action="version", version=f"{PROGRAM} {package_version()}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=_Parser)
     for name, (what, add, _) in _COMMANDS.items():
         # Without abbreviations: --keep must not mean --keep-other-columns.
         command = commands.add_parser(
-            name, help=what, description=f"{what.capitalize()}.", allow_abbrev=False
+            name, help=what, description=f"{what[0].upper()}{what[1:]}.", allow_abbrev=False
         )
         add(command)
-        group = command.add_argument_group("what is told")
-        group.add_argument("--json", action="store_true", help="tell the result as JSON")
-        group.add_argument("--progress", action="store_true", help="show progress in any case")
+        group = command.add_argument_group("output")
+        group.add_argument("--json", action="store_true", help="print the result as JSON")
+        group.add_argument(
+            "--progress",
+            action="store_true",
+            help="show progress even if standard error is not a terminal",
+        )
     return parser
 
 
@@ -78,7 +86,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        Exit status: 0 done, 1 failed audit, 2 wrong usage or input, 3 a bug, 130
+        Exit status: 0 success, 1 failed audit, 2 wrong usage or input, 3 a bug, 130
         interrupted.
 
     Examples
@@ -105,7 +113,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         _fail(f"interrupted; {safe_text(written)}.")
         return INTERRUPTED
     except BrokenPipeError:
-        # Whoever read the output has gone; nothing is left to be flushed at the end.
+        # The reader of the output is gone; make sure that nothing is flushed at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return BROKEN_PIPE
     except (SkliftprivError, ValueError, OSError, MemoryError) as error:
@@ -115,8 +123,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         if os.environ.get("SKLIFTPRIV_DEBUG"):
             raise
         _fail(
-            f"{type(error).__name__}: {one_line(error)} This is a bug; set SKLIFTPRIV_DEBUG=1 to "
-            "see where, and report it."
+            f"{type(error).__name__}: {one_line(error)} This is a bug: set SKLIFTPRIV_DEBUG=1 to "
+            "see the traceback, and report it."
         )
         return INTERNAL_ERROR
 

@@ -54,33 +54,62 @@ class _Option:
 
 #: No option has a default here: a parameter that is not given is that of the estimator.
 _BUDGET = (
-    _Option(("--notion",), "notion", {"choices": NOTIONS, "help": "what the budget bounds"}),
-    _Option(("--lam",), "lam", {"type": float, "help": "share of one epsilon for the lower side"}),
-    _Option(("--alpha",), "alpha", {"type": float, "help": "order above 1, for --notion alpha"}),
+    _Option(
+        ("--notion",),
+        "notion",
+        {"choices": NOTIONS, "help": "privacy notion that epsilon is the budget of; default lip"},
+    ),
+    _Option(
+        ("--lam",),
+        "lam",
+        {"type": float, "help": "how a single epsilon is split: share of the lower bound"},
+    ),
+    _Option(("--alpha",), "alpha", {"type": float, "help": "order for --notion alpha, above 1"}),
 )
 _BUILD = (
-    _Option(("--smoothing",), "smoothing", {"type": float, "help": "pseudo-count of every cell"}),
+    _Option(
+        ("--smoothing",),
+        "smoothing",
+        {"type": float, "help": "pseudo-count added to every pair of values"},
+    ),
     _Option(
         ("--confidence",),
         "confidence",
-        {"type": float, "help": "such as 0.95: keep the budget for the rows' true distribution"},
+        {
+            "type": float,
+            "help": "for example 0.95: keep the budget for the true distribution with this "
+            "probability",
+        },
     ),
     _Option(
-        ("--time-limit",), "time_limit", {"type": float, "help": "seconds for orr, srr and srlip"}
+        ("--time-limit",),
+        "time_limit",
+        {"type": float, "help": "seconds for the search of orr, srr and srlip"},
     ),
-    _Option(("--strategy",), "strategy", {"choices": ["optimal", "product"], "help": "of srlip"}),
-    _Option(("--delta",), "delta", {"type": float, "help": "of watchdog: share that may exceed"}),
+    _Option(
+        ("--strategy",),
+        "strategy",
+        {"choices": ["optimal", "product"], "help": "strategy of srlip"},
+    ),
+    _Option(
+        ("--delta",),
+        "delta",
+        {"type": float, "help": "for watchdog: probability with which the budget may be exceeded"},
+    ),
 )
 _RELEASE = (
     _Option(
         ("--output-kind", "--output"),
         "output",
-        {"choices": ["label", "code", "posterior", "bits"], "help": "what is released"},
+        {"choices": ["label", "code", "posterior", "bits"], "help": "form of the released values"},
     ),
     _Option(
         ("--handle-unknown",),
         "handle_unknown",
-        {"choices": ["error", "resample"], "help": "values that --fit-on does not hold"},
+        {
+            "choices": ["error", "resample"],
+            "help": "what to do with values that are not in --fit-on",
+        },
     ),
 )
 
@@ -95,7 +124,7 @@ def add_mechanism_options(parser: argparse.ArgumentParser, *, release: bool) -> 
     release : bool
         Whether the command releases rows.
     """
-    group = parser.add_argument_group("options of the mechanisms")
+    group = parser.add_argument_group("mechanism options")
     for option in _BUDGET + _BUILD + (_RELEASE if release else ()):
         how = option.how if "choices" in option.how else {"metavar": "X", **option.how}
         group.add_argument(*option.flags, dest=option.parameter, **how)
@@ -109,7 +138,7 @@ def add_epsilon(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         default=[1.0],
         metavar="E",
-        help="budget in nats: one number, or two: lower upper; default 1",
+        help="budget in nats: one number, or a lower and an upper one; default 1",
     )
 
 
@@ -119,7 +148,7 @@ def one_or_two(values: list[float]) -> float | tuple[float, float]:
         return values[0]
     if len(values) == 2:
         return values[0], values[1]
-    raise CommandError("--epsilon takes one number, or two: lower upper.")
+    raise CommandError("--epsilon takes one number, or two: a lower and an upper one.")
 
 
 def has_option(mechanism: str, parameter: str) -> bool:
@@ -154,7 +183,7 @@ def make_sanitizer(
         elif strict:
             others = [name for name in MECHANISMS if has_option(name, option.parameter)]
             raise CommandError(
-                f"{option.flags[0]} is not an option of {mechanism}: leave it out, or use "
+                f"{option.flags[0]} is not an option of {mechanism}: remove it, or use "
                 f"--mechanism {', '.join(others)}."
             )
     sensitive, useful = one_or_several(args.sensitive), one_or_several(args.useful)

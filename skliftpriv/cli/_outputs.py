@@ -94,13 +94,21 @@ class OutputFiles:
         # Through links: the file that a link leads to is replaced, and the link stays.
         target = Path(path).resolve()
         if target.exists() and not stat.S_ISREG(target.stat().st_mode):
-            raise CommandError(f"{path} is not a file: name one, or use - for standard output.")
+            raise CommandError(
+                f"{path} is not a regular file: choose another name, or - for standard output."
+            )
         if any(target == read or _same(target, read) for read in self._inputs):
-            raise CommandError(f"{path} is the input itself, which is never changed: name another.")
+            raise CommandError(
+                f"{path} is the input, which is never overwritten: choose another name."
+            )
         if any(target == file.target for file in self._files):
-            raise CommandError(f"{path} is named for two outputs: name another for one of them.")
+            raise CommandError(
+                f"{path} is given for two outputs: choose another name for one of them."
+            )
         if not target.parent.is_dir():
-            raise CommandError(f"{path}: the folder {target.parent} does not exist; create it.")
+            raise CommandError(
+                f"{path}: the folder {target.parent} does not exist; create it first."
+            )
         # A signal between would leave a file that nobody knows of.
         with uninterrupted():
             try:

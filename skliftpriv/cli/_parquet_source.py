@@ -80,16 +80,16 @@ class ParquetSource:
                 column = column.cast(column.type.value_type)
             if self._arrow.types.is_nested(column.type):
                 raise CommandError(
-                    f"{self.name}: the column {name!r} is of type {column.type}, and its values "
-                    "are not categories; make them text or numbers."
+                    f"{self.name}: the column {name!r} is of type {column.type}, whose values "
+                    "cannot be categories; convert it to text or numbers."
                 )
             encoded = column.combine_chunks().dictionary_encode()
             codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
             return codes.tobytes() + repr(encoded.dictionary.to_pylist()).encode()
         except UnicodeError as error:
             raise CommandError(
-                f"{self.name}: the column {name!r} holds text that is not utf-8; repair it, or "
-                "write it as binary."
+                f"{self.name}: the column {name!r} contains text that is not valid utf-8; fix it, "
+                "or store it as binary."
             ) from error
         except (self._arrow.ArrowException, NotImplementedError) as error:
             raise CommandError(
@@ -103,7 +103,7 @@ class ParquetSource:
                 yield file
         except self._arrow.ArrowException as error:
             raise CommandError(
-                f"{self.name} cannot be read as a Parquet file: {error}; write it anew, with "
+                f"{self.name} cannot be read as a Parquet file: {error}; write it again, with "
                 "columns of text, dates, and numbers of at most 64 bits."
             ) from error
 

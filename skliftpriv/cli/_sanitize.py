@@ -29,6 +29,7 @@ from ._outputs import OutputFiles
 from ._shuffle import ShuffledWriter
 from ._signals import end_if_asked
 from ._sources import STREAM, Source
+from ._words import plural
 from ._writers import Writer, open_writer
 
 __all__ = ["add_sanitize", "fitted_facts", "run_sanitize"]
@@ -42,13 +43,13 @@ def add_sanitize(parser: argparse.ArgumentParser) -> None:
         "--out",
         required=True,
         metavar="OUT",
-        help="CSV (also .gz) or Parquet file to write; - writes CSV to a pipe",
+        help="CSV (also .gz) or Parquet file to write; - for CSV on standard output",
     )
     parser.add_argument(
         "--mechanism",
         choices=list(MECHANISMS),
         default="subset-merging",
-        help="default %(default)s",
+        help="mechanism to use; default %(default)s",
     )
     add_epsilon(parser)
     add_mechanism_options(parser, release=True)
@@ -56,29 +57,36 @@ def add_sanitize(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--keep-other-columns",
         action="store_true",
-        help="release the other columns as they are, which nothing protects; else they are dropped",
+        help="also release the other columns, unchanged and unprotected; dropped by default",
     )
-    group.add_argument("--fit-on", metavar="FILE", help="estimate from this file instead of IN")
+    group.add_argument(
+        "--fit-on", metavar="FILE", help="estimate the distribution from this file instead of IN"
+    )
     group.add_argument(
         "--shuffle",
         action="store_true",
-        help="release the rows in random order: the order of a file may give the sensitive "
-        "column away",
+        help="release the rows in random order: the order of the rows may reveal the sensitive "
+        "column",
     )
     group.add_argument(
-        "--seed", type=int, metavar="N", help="for tests: repeats a release, which is NOT private"
+        "--seed",
+        type=int,
+        metavar="N",
+        help="for tests only: makes the release repeatable and NOT private",
     )
-    group.add_argument("--report", metavar="HTML", help="write a page on what was done")
+    group.add_argument("--report", metavar="HTML", help="write an HTML report on the release")
 
 
 def run_sanitize(args: argparse.Namespace, console: Console) -> int:
     """Count, build, release; write the data and the report both or neither."""
     if args.json and args.out == STREAM:
-        raise CommandError("--json and -o - both need standard output: name a file for one.")
+        raise CommandError(
+            "--json and -o - both need standard output: write one of them to a file."
+        )
     if args.report == STREAM:
-        raise CommandError("--report is a page and needs the name of a file, such as report.html.")
+        raise CommandError("--report needs the name of a file, for example report.html.")
     if STREAM == args.input == args.fit_on:
-        raise CommandError("IN and --fit-on are both standard input: name a file for one.")
+        raise CommandError("IN and --fit-on are both standard input: read one of them from a file.")
     noise, order = _generators(args.seed)
     sanitizer = make_sanitizer(
         args.mechanism,
@@ -107,7 +115,10 @@ def run_sanitize(args: argparse.Namespace, console: Console) -> int:
             page = report_page(sanitizer, shuffled=args.shuffle)
             report.write_text(page, encoding="utf-8")
     console.tell(
-        [f"{n_rows:,} rows: {source.name} -> {args.out}", *_promise(sanitizer, source.columns)],
+        [
+            f"{plural(n_rows, 'row')}: {source.name} -> {args.out}",
+            *_promise(sanitizer, source.columns),
+        ],
         {"rows": n_rows, "output": args.out, "report_page": args.report, **fitted_facts(sanitizer)},
     )
     return 0
@@ -120,10 +131,10 @@ def _generators(
     if seed is None:
         return None, None
     if seed < 0:
-        raise CommandError(f"--seed must be a whole number of at least 0, not {seed}.")
+        raise CommandError(f"--seed must be a non-negative integer, got {seed}.")
     warnings.warn(
-        f"--seed {seed} is for tests: whoever knows or guesses it can undo the release, which is "
-        "not private.",
+        f"--seed {seed} is for tests only: the release is not private, since anybody who knows or "
+        "guesses the seed can undo it.",
         UserWarning,
         stacklevel=2,
     )
@@ -132,8 +143,10 @@ def _generators(
 
 
 def _promise(sanitizer: LiftSanitizer, columns: Sequence[str]) -> list[str]:
-    """Return report and guarantee in lines, of which no name of a column can make more."""
-    text = f"\n{sanitizer.report_}\n\n{sanitizer.guarantee_}"
+    """Return report and guarantee as lines; a line feed in a column name adds none."""
+    guarantee = str(sanitizer.guarantee_).replace("a seed (random_state)", "--seed")
+    guarantee = guarantee.replace("With random_state=None", "Without --seed")
+    text = f"\n{sanitizer.report_}\n\n{guarantee}"
     for name in columns:
         text = text.replace(name, safe_text(name)) if "\n" in name else text
     return text.split("\n")
@@ -162,7 +175,7 @@ def _release(
     columns = [name for name in layout.names if name not in unused]
     parts = source.batches(
         columns,
-        lambda done: console.progress.show("releasing", done),
+        lambda done: console.progress.bar("releasing", done),
         verbatim=layout.rest_names,
     )
     n_rows = 0

@@ -50,7 +50,9 @@ def suffix_of(path: str) -> str:
     if suffix in CSV or (suffix in PARQUET and inner == path):
         return suffix
     known = ", ".join([*CSV, *(kind + PACKED for kind in CSV), *PARQUET])
-    raise CommandError(f"{path}: files end with one of {known}, or are - for CSV in a pipe.")
+    raise CommandError(
+        f"{path}: the name must end with one of {known}; or use - for CSV in a pipe."
+    )
 
 
 @contextmanager

@@ -18,6 +18,7 @@ from ._console import Console
 from ._counting import checked_counts, opened
 from ._errors import CommandError
 from ._sources import STREAM, Source
+from ._words import plural
 
 __all__ = ["add_two_files", "count_two_files"]
 
@@ -30,12 +31,12 @@ def add_two_files(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--sensitive-from",
         metavar="FILE",
-        help="take the sensitive column from this file: the same rows in the same order as IN",
+        help="take the sensitive column from this file, which has the rows of IN in the same order",
     )
     parser.add_argument(
         "--key",
         metavar="COL",
-        help="with --sensitive-from: match rows by this column of both files, in any order",
+        help="with --sensitive-from: match the rows by this column of both files, in any order",
     )
 
 
@@ -45,10 +46,14 @@ def count_two_files(args: argparse.Namespace, console: Console) -> CountedRows:
     Memory does not grow with the files, except for the key and the sensitive column with --key.
     """
     if STREAM == args.input == args.sensitive_from:
-        raise CommandError("IN and --sensitive-from are both standard input: name a file for one.")
+        raise CommandError(
+            "IN and --sensitive-from are both standard input: read one of them from a file."
+        )
     key = [] if args.key is None else [("--key", args.key)]
     if args.key in (*args.sensitive, *args.useful):
-        raise CommandError(f"--key {args.key} is a sensitive or useful column: name another.")
+        raise CommandError(
+            f"--key {args.key} is a sensitive or useful column: choose another column."
+        )
     with ExitStack() as stack:
         useful = [("--useful", name) for name in args.useful]
         released = stack.enter_context(opened(args, columns=useful + key))
@@ -66,7 +71,7 @@ def count_two_files(args: argparse.Namespace, console: Console) -> CountedRows:
 def _in_order(released: Source, other: Source, args: argparse.Namespace, console: Console) -> Pairs:
     n_released = n_other = 0
     parts = zip_longest(
-        released.batches(args.useful, lambda done: console.progress.show("counting", done)),
+        released.batches(args.useful, lambda done: console.progress.bar("counting", done)),
         other.batches(args.sensitive, lambda done: None),
     )
     for frame, sensitive in parts:
@@ -77,7 +82,7 @@ def _in_order(released: Source, other: Source, args: argparse.Namespace, console
     if n_released != n_other:
         raise CommandError(
             f"{released.name} has {n_released:,} rows, but {other.name} has {n_other:,}: both must "
-            "hold the same rows in the same order, or have a column to match them by, --key."
+            "have the same rows in the same order; otherwise match them by a column with --key."
         )
 
 
@@ -85,7 +90,7 @@ def _by_key(released: Source, other: Source, args: argparse.Namespace, console: 
     index, values = _sensitive_by_key(other, args, console)
     seen = np.zeros(len(index), dtype=bool)
     needed = [args.key, *args.useful]
-    for frame in released.batches(needed, lambda done: console.progress.show("counting", done)):
+    for frame in released.batches(needed, lambda done: console.progress.bar("counting", done)):
         keys = _keys(frame, args.key, released)
         places = index.get_indexer(keys)
         _refuse(keys[places < 0], f"of {released.name} not in {other.name}", args.key)
@@ -103,7 +108,7 @@ def _sensitive_by_key(
     keys = [np.empty(0, dtype=object)]
     values = [[np.empty(0, dtype=object)] for _ in args.sensitive]
     columns = [args.key, *args.sensitive]
-    for frame in other.batches(columns, lambda done: console.progress.show("reading keys", done)):
+    for frame in other.batches(columns, lambda done: console.progress.bar("reading keys", done)):
         keys.append(_keys(frame, args.key, other))
         for column, parts in zip(_columns(frame, args.sensitive), values, strict=True):
             codes, symbols = encode_rows([column])
@@ -117,15 +122,15 @@ def _keys(frame: Any, key: str, source: Source) -> np.ndarray:
     """Return keys as text, so that a number of a Parquet file is found in a CSV file."""
     codes, symbols = encode_rows([Table(frame, allow_empty=True).column(key)])
     if any(symbol is None or symbol == "" for symbol in symbols):
-        raise CommandError(f"--key {key}: a row of {source.name} has no value there.")
+        raise CommandError(f"--key {key}: the value is missing in a row of {source.name}.")
     return np.array([str(symbol) for symbol in symbols], dtype=object)[codes]
 
 
 def _refuse(keys: Any, where: str, key: str) -> None:
     if len(keys):
         raise CommandError(
-            f"--key {key}: {len(keys):,} value(s) {where}, such as {printable(str(keys[0]))!r}; "
-            "both files must have each key once."
+            f"--key {key}: {plural(len(keys), 'value')} {where}, for example "
+            f"{printable(str(keys[0]))!r}; each key must be in both files exactly once."
         )
 
 

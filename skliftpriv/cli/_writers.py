@@ -69,7 +69,7 @@ class CsvWriter:
     def _fields(self, values: list[Any], *, alone: bool) -> Iterable[str]:
         """Write values as fields; categories repeat, so each is looked at once only.
 
-        This is several times as fast as the writer of the module csv, which looks at every sign.
+        The module csv of Python 3.11 would leave a carriage return without quotation marks.
         """
         if set(map(type, values)) != {str}:
             values = ["" if value is None else str(value) for value in values]
@@ -119,7 +119,7 @@ class ParquetWriter:
             self._file.write_table(frame.cast(self._file.schema))
         except self._arrow.ArrowException as error:
             raise CommandError(
-                f"{self._name} cannot be written as Parquet: {error}; write CSV, or name a smaller "
+                f"{self._name} cannot be written as Parquet: {error}; write CSV, or use a smaller "
                 "--chunk-rows."
             ) from error
 
@@ -165,8 +165,8 @@ def open_writer(path: str, files: OutputFiles, style: CsvFormat) -> Iterator[Wri
         except UnicodeEncodeError as error:
             sign = error.object[error.start]
             raise CommandError(
-                f"{path}: --encoding {style.encoding} has no {sign!r}, which the release holds; "
-                "use --encoding utf-8."
+                f"{path}: --encoding {style.encoding} cannot encode {sign!r}, which is in the "
+                "release; use --encoding utf-8."
             ) from error
         finally:
             # What lies below is closed on its own; after an error there may be more to flush.
@@ -178,7 +178,7 @@ def open_writer(path: str, files: OutputFiles, style: CsvFormat) -> Iterator[Wri
 def _standard_output() -> Iterator[IO[bytes]]:
     """Collect bytes, and copy them to standard output if nothing went wrong."""
     if sys.stdout is None:
-        raise CommandError("Standard output is closed: name a file with -o.")
+        raise CommandError("Standard output is closed: write to a file with -o.")
     with tempfile.TemporaryFile(prefix="skliftpriv-") as spool:
         yield spool
         spool.seek(0)

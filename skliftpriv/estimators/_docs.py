@@ -34,7 +34,7 @@ alpha : float, default=2.0
 """
 
 _SOLVER = """\
-method : {"auto", "columns", "vertices"}, default="auto"
+method : {"auto", "column-generation", "vertices"}, default="auto"
     Column generation, vertex enumeration with cddlib, or whichever suits the size. With
     ``confidence`` columns are generated in any case, and the method is that of the bound.
 gap : float, default=1e-6

@@ -20,7 +20,7 @@ __all__ = ["SOLVER", "ORRSanitizer", "OptimizingSanitizer"]
 
 #: Domains of the parameters of the solver.
 SOLVER: dict[str, Any] = {
-    "method": [StrOptions({"auto", "columns", "vertices"})],
+    "method": [StrOptions({"auto", "column-generation", "vertices"})],
     "gap": [Interval(Real, 0, None, closed="left")],
     "time_limit": [POSITIVE, None],
     "verbose": ["verbose"],

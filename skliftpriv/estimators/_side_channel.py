@@ -39,7 +39,7 @@ class SRLIPSanitizer(LiftSanitizer[SideChannelResult]):
         releases one sanitised column per useful column, and keeps less.
     epsilon : float, default=1.0
         Privacy budget in nats: of LIP, whatever columns an attacker knows.
-    method : {"auto", "columns", "vertices"}, default="auto"
+    method : {"auto", "column-generation", "vertices"}, default="auto"
         Column generation, vertex enumeration with cddlib, or whichever suits the size.
     gap : float, default=1e-6
         Stop when the NMI is certified to be this close to the optimum.

@@ -35,7 +35,7 @@ __all__ = [
     "posterior_problem",
 ]
 
-Method = Literal["auto", "columns", "vertices"]
+Method = Literal["auto", "column-generation", "vertices"]
 
 _NAMED = 1e-9
 """Symbols with a smaller share of an output, which rounding can leave, are not named."""
@@ -100,7 +100,7 @@ def optimal_random_response(
         Distribution of the sensitive and the useful variable.
     notion : LIP, ALIP or LDP
         The budget.
-    method : {"auto", "columns", "vertices"}, default="auto"
+    method : {"auto", "column-generation", "vertices"}, default="auto"
         Column generation, vertex enumeration, or whichever suits the size.
     gap : float, default=1e-6
         Stop when the NMI is certified to be this close to the optimum.

@@ -65,7 +65,7 @@ def subset_random_response(
         Distribution of the sensitive and the useful variable.
     notion : LIP, ALIP or LDP
         The budget.
-    method : {"auto", "columns", "vertices"}, default="auto"
+    method : {"auto", "column-generation", "vertices"}, default="auto"
         Solver of the groups.
     gap : float, default=1e-6
         Certified distance to the optimum at which the solver of a group stops.

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
 
@@ -12,6 +10,7 @@ import pandas as pd
 from sklearn.base import clone
 from sklearn.utils.parallel import Parallel, delayed
 
+from .._progress import Progress
 from ..estimators import CountedRows, LiftSanitizer, shared_counts
 from ..exceptions import InvalidParameterError
 
@@ -107,7 +106,7 @@ def tradeoff_curve(
         for epsilon in budgets
     ]
     rows = Parallel(n_jobs=n_jobs, return_as="generator")(delayed(_row)(*task) for task in tasks)
-    return pd.DataFrame(_Progress(len(tasks)).over(rows) if verbose else rows)
+    return pd.DataFrame(_shown(rows, len(tasks), verbose))
 
 
 def _row(name: str, sanitizer: LiftSanitizer, rows: CountedRows) -> dict[str, Any]:
@@ -179,27 +178,13 @@ def _names(sanitizers: Sequence[Any]) -> list[str]:
     return names
 
 
-@dataclass
-class _Progress:
-    """A line of text on standard error that grows with what is done."""
-
-    total: int
-    width: int = 30
-
-    def over(self, rows: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-        start = perf_counter()
-        try:
-            self._show(0, 0.0, "")
-            for done, row in enumerate(rows, start=1):
-                now = f"{row['mechanism']}, epsilon={row['epsilon']}"
-                self._show(done, perf_counter() - start, now)
-                yield row
-        finally:
-            print(file=sys.stderr, flush=True)
-
-    def _show(self, done: int, seconds: float, now: str) -> None:
-        full = self.width * done // self.total
-        bar = "#" * full + "." * (self.width - full)
-        text = f"[{bar}] {done}/{self.total} {seconds:.1f} s {now}"
-        # Over the same line again, padded to hide what is longer there.
-        print(f"\r{text:<100.100}", end="", file=sys.stderr, flush=True)
+def _shown(rows: Iterable[dict[str, Any]], total: int, verbose: bool) -> Iterator[dict[str, Any]]:
+    """Yield the rows, and show how many there are already."""
+    progress = Progress(verbose)
+    try:
+        for done, row in enumerate(rows, start=1):
+            now = f"{done}/{total} {row['mechanism']}, epsilon={row['epsilon']}"
+            progress.bar("fitting", done / total, now)
+            yield row
+    finally:
+        progress.end()

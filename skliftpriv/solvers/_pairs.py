@@ -9,7 +9,7 @@ import numpy as np
 from ._lp import MasterLP
 from ._presolve import ReducedProblem
 from ._problem import FloatArray, plogp
-from ._run import Run
+from ._state import SolverState
 
 _NEGATIVE = -1e-10
 
@@ -93,14 +93,14 @@ class _Family:
         return prices
 
 
-def solve_pairs(reduced: ReducedProblem, run: Run) -> tuple[FloatArray, FloatArray]:
+def solve_by_pairs(reduced: ReducedProblem, state: SolverState) -> tuple[FloatArray, FloatArray]:
     """Generate columns, pricing all pairs exactly.
 
     Parameters
     ----------
     reduced : ReducedProblem
         A problem with exactly one ranged row.
-    run : Run
+    state : SolverState
         Clock; receives value and bound.
 
     Returns
@@ -119,17 +119,17 @@ def solve_pairs(reduced: ReducedProblem, run: Run) -> tuple[FloatArray, FloatArr
         master.add(columns, np.concatenate(costs))
         while True:  # the first columns are good: even a late first solution is worth having
             point = master.solve()
-            run.value, run.n_columns = point.objective, len(columns)
+            state.value, state.n_columns = point.objective, len(columns)
             best = columns[point.weights > 0], point.weights[point.weights > 0]
             new, new_costs, bound = _price(families, point.prices, singles, p)
-            run.improve_bound(bound)
-            run.report()
-            if run.finished or len(new) == 0:
+            state.improve_bound(bound)
+            state.report()
+            if state.finished or len(new) == 0:
                 break
             master.add(new, new_costs)
             columns = np.vstack([columns, new])
     except KeyboardInterrupt:
-        run.interrupted = True
+        state.interrupted = True
     return best
 
 

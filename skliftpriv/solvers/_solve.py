@@ -8,16 +8,16 @@ from math import comb
 import numpy as np
 
 from ..exceptions import InvalidParameterError, SkliftprivError
-from ._columns import solve_columns
-from ._cuts import solve_cuts
-from ._finish import finish
-from ._pairs import solve_pairs
+from ._column_generation import solve_by_column_generation
+from ._cutting_planes import solve_by_cutting_planes
+from ._pairs import solve_by_pairs
+from ._polish import polish
 from ._presolve import ReducedProblem, expand, reduce_problem
 from ._problem import FloatArray, PosteriorProblem, PosteriorSolution, entropy
-from ._run import Run
-from ._vertices import solve_vertices
+from ._state import SolverState
+from ._vertices import solve_by_enumeration
 
-_METHODS = ("auto", "columns", "vertices")
+_METHODS = ("auto", "column-generation", "vertices")
 _FEW_CHOICES = 1_200_000
 """About 17 symbols and 5 ranges: some 3,000 vertices, found in 0.05 s."""
 
@@ -37,17 +37,18 @@ def solve(
     ----------
     problem : PosteriorProblem
         Distribution of X and privacy rows.
-    method : {"auto", "columns", "vertices"}, default="auto"
+    method : {"auto", "column-generation", "vertices"}, default="auto"
         ``"vertices"`` enumerates all vertices with cddlib (optional, GPL): small problems
-        only, and neither ``gap`` nor ``time_limit`` can stop it. ``"columns"`` generates
-        posteriors as needed. ``"auto"`` prices all pairs exactly if the rows amount to one
-        range (binary S), enumerates vertices where they are few, and else generates columns;
-        it does without cddlib where that is missing. With ``problem.separate`` the search
-        generates columns, and the method is that of the bound.
+        only, and neither ``gap`` nor ``time_limit`` can stop it. ``"column-generation"``
+        (``"columns"``, its former name, is still accepted) generates posteriors as needed.
+        ``"auto"`` prices all pairs exactly if the rows amount to one range (binary S),
+        enumerates vertices where they are few, and else generates columns; it does without
+        cddlib where that is missing. With ``problem.separate`` the search generates columns,
+        and the method is that of the bound.
     gap : float, default=1e-6
         Stop when the NMI is certified to be within this of the optimum.
     time_limit : float, optional
-        Stop after about this many seconds with the best found and an honest bound.
+        Stop after about this many seconds with the best found and a valid bound.
         With ``problem.separate`` the bound is sharpened for some seconds only.
     verbose : bool, default=False
         Show a progress line on stderr.
@@ -73,39 +74,42 @@ def solve(
     >>> solution.status, round(solution.nmi, 4)
     ('optimal', 0.097)
     """
+    method = "column-generation" if method == "columns" else method  # the former name
     if method not in _METHODS:
         raise InvalidParameterError(f"method must be one of {_METHODS}, got {method!r}.")
     if not gap >= 0:
         raise InvalidParameterError(f"gap must be non-negative, got {gap!r}.")
     if time_limit is not None and not time_limit > 0:
         raise InvalidParameterError(f"time_limit must be positive or None, got {time_limit!r}.")
-    run = Run(problem.entropy, gap, time_limit, verbose)
+    state = SolverState(problem.entropy, gap, time_limit, verbose)
     if problem.separate is not None:
-        posteriors, weights = solve_cuts(problem, run, random_state, partial(solve, method=method))
+        posteriors, weights = solve_by_cutting_planes(
+            problem, state, random_state, partial(solve, method=method)
+        )
     else:
         reduced = reduce_problem(problem)
-        posteriors, weights = expand(reduced, *_dispatch(reduced, run, method, random_state))
-    posteriors, weights = finish(problem, posteriors, weights)
-    return _solution(problem, run, posteriors, weights)
+        posteriors, weights = expand(reduced, *_dispatch(reduced, state, method, random_state))
+    posteriors, weights = polish(problem, posteriors, weights)
+    return _solution(problem, state, posteriors, weights)
 
 
 def _dispatch(
-    reduced: ReducedProblem, run: Run, method: str, random_state: int
+    reduced: ReducedProblem, state: SolverState, method: str, random_state: int
 ) -> tuple[FloatArray, FloatArray]:
     if reduced.p.size == 1:  # the rows tell no symbols apart: release everything
-        run.value = 0.0
+        state.value = 0.0
         return np.ones((1, 1)), np.ones(1)
     if method == "vertices":
-        return solve_vertices(reduced, run)
+        return solve_by_enumeration(reduced, state)
     if method == "auto" and len(reduced.directions) == 1:
-        return solve_pairs(reduced, run)
+        return solve_by_pairs(reduced, state)
     if method == "auto" and _few_vertices(reduced):
         try:
-            return solve_vertices(reduced, run)
+            return solve_by_enumeration(reduced, state)
         except SkliftprivError:
             # cddlib is missing, or its rounding broke down; columns find the same optimum.
             pass
-    return solve_columns(reduced, run, random_state)
+    return solve_by_column_generation(reduced, state, random_state)
 
 
 def _few_vertices(reduced: ReducedProblem) -> bool:
@@ -120,22 +124,22 @@ def _few_vertices(reduced: ReducedProblem) -> bool:
 
 
 def _solution(
-    problem: PosteriorProblem, run: Run, posteriors: FloatArray, weights: FloatArray
+    problem: PosteriorProblem, state: SolverState, posteriors: FloatArray, weights: FloatArray
 ) -> PosteriorSolution:
     """Evaluate the final posteriors independently of the method that found them."""
     h_x = problem.entropy
-    run.value = float(weights @ entropy(posteriors))
-    nmi = 1.0 if h_x == 0 else min(1.0, max(0.0, 1.0 - run.value / h_x))
-    upper = 1.0 if h_x == 0 else min(1.0, max(nmi, 1.0 - run.bound / h_x))
-    run.report(last=True)
+    state.value = float(weights @ entropy(posteriors))
+    nmi = 1.0 if h_x == 0 else min(1.0, max(0.0, 1.0 - state.value / h_x))
+    upper = 1.0 if h_x == 0 else min(1.0, max(nmi, 1.0 - state.bound / h_x))
+    state.report(last=True)
     return PosteriorSolution(
         posteriors=posteriors,
         weights=weights,
         p_x=problem.p_x,
         nmi=nmi,
         upper_bound=upper,
-        status=run.status(upper - nmi),
-        seconds=run.seconds,
-        n_columns=run.n_columns,
-        n_nodes=run.n_nodes,
+        status=state.status(upper - nmi),
+        seconds=state.seconds,
+        n_columns=state.n_columns,
+        n_nodes=state.n_nodes,
     )

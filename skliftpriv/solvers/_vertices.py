@@ -9,9 +9,9 @@ import numpy as np
 from ..exceptions import SkliftprivError
 from ._lp import MasterLP
 from ._presolve import ReducedProblem
+from ._pricing import clean, descend, random_slopes
 from ._problem import FEASIBILITY, FloatArray, entropy
-from ._run import Run
-from ._search import clean, descend, random_slopes
+from ._state import SolverState
 
 _CDD_TOLERANCE = 1e-7
 """cddlib treats smaller numbers as zero."""
@@ -26,7 +26,7 @@ def _import_cdd() -> Any:
     except ImportError as error:
         raise SkliftprivError(
             'method="vertices" needs cddlib: install pycddlib-standalone (GPL), '
-            'or use method="columns", which finds the same optimum without it.'
+            'or use method="column-generation", which finds the same optimum without it.'
         ) from error
     return cdd
 
@@ -77,12 +77,14 @@ def enumerate_vertices(reduced: ReducedProblem) -> FloatArray:
     except (RuntimeError, ValueError) as error:
         raise SkliftprivError(
             f"cddlib failed on {n} symbols and {len(reduced.lo)} rows ({error}); "
-            'use method="columns".'
+            'use method="column-generation".'
         ) from error
     found = np.array(generators, dtype=float).reshape(-1, n + 1)
     found = found[found[:, 0] > 0.5, 1:]
     if len(found) == 0:
-        raise SkliftprivError('cddlib found no vertex, a rounding failure; use method="columns".')
+        raise SkliftprivError(
+            'cddlib found no vertex, a rounding failure; use method="column-generation".'
+        )
     return _accurate(reduced, clean(np.maximum(found, 0.0)))
 
 
@@ -121,18 +123,20 @@ def _check_complete(reduced: ReducedProblem, prices: FloatArray) -> None:
         if reduced_cost < -1e-7:
             raise SkliftprivError(
                 "cddlib lost vertices to rounding, as it can when the polytope is almost flat; "
-                'use method="columns".'
+                'use method="column-generation".'
             )
 
 
-def solve_vertices(reduced: ReducedProblem, run: Run) -> tuple[FloatArray, FloatArray]:
+def solve_by_enumeration(
+    reduced: ReducedProblem, state: SolverState
+) -> tuple[FloatArray, FloatArray]:
     """Solve one linear program over all vertices.
 
     Parameters
     ----------
     reduced : ReducedProblem
         Output of :func:`reduce_problem`.
-    run : Run
+    state : SolverState
         Receives value and bound.
 
     Returns
@@ -146,8 +150,8 @@ def solve_vertices(reduced: ReducedProblem, run: Run) -> tuple[FloatArray, Float
     master.add(columns, entropy(columns))
     point = master.solve()
     _check_complete(reduced, point.prices)
-    run.n_columns = len(columns)
-    run.value = point.objective
+    state.n_columns = len(columns)
+    state.value = point.objective
     worst = float((entropy(vertices) - vertices @ point.prices).min())
-    run.improve_bound(point.objective + min(0.0, worst))
+    state.improve_bound(point.objective + min(0.0, worst))
     return columns[point.weights > 0], point.weights[point.weights > 0]

@@ -54,9 +54,9 @@ def test_a_sound_release_is_not_failed_for_the_scatter_of_its_draws(run, small, 
         command = ["audit", "r.csv", *WHICH, "--epsilon", "0.5", "--sensitive-from", small]
         done = run(*command)
         assert done.status == 0
-        assert "occupation about relationship: not enough rows to tell." in done.out
+        assert "Leakage about relationship from occupation: not enough rows to tell." in done.out
         assert "ABOVE" not in done.out
-        assert "Passed (--fail-on violation" in done.out
+        assert "Undecided, which is not a failure: --fail-on violation" in done.out
         found.add(run(*command, "--fail-on", "level").status)
     assert 1 in found  # the sampled level lies above the certified one in some draws
 
@@ -78,8 +78,9 @@ def test_when_an_audit_fails(run, folder, fail_on, statuses):
         asked = [] if fail_on is None else ["--fail-on", fail_on]
         done = run("audit", f"{name}.csv", *PLAIN, *asked)
         assert done.status == status
-        assert f"x about s: {verdict}." in done.out
-        assert ("Failed" if status else "Passed") in done.out.splitlines()[-1]
+        assert f"Leakage about s from x: {verdict}." in done.out
+        # Without enough rows an audit that does not fail has not passed either.
+        assert done.out.splitlines()[-1].startswith("Failed: " if status else "Undecided")
 
 
 def test_many_rows_show_that_a_budget_is_kept(run, folder):
@@ -87,6 +88,7 @@ def test_many_rows_show_that_a_budget_is_kept(run, folder):
     done = run("audit", "in.csv", *PLAIN, "--fail-on", "doubt")
     assert done.status == 0
     assert done.out.count("within the budget") == 3 + 1  # the verdict, two bounds, --fail-on
+    assert done.out.splitlines()[-1].startswith("Passed: ")
 
 
 @pytest.mark.parametrize("notion", ["l1", "chi2", "alpha"])
@@ -107,13 +109,13 @@ def test_notions_without_intervals_are_audited_by_their_level(run_json, run, sma
 
 
 def test_labels_cannot_forge_lines_or_colours(run, folder):
-    evil = '"a\nx about s: within the budget.\x1b[32m"'
+    evil = '"a\nLeakage about s from x: within the budget.\x1b[32m"'
     write(folder / "in.csv", "s,x", [f"ill,{evil}", "well,b"] * 500)
     done = run("audit", "in.csv", *PLAIN)
     assert done.status == 1
     assert "\x1b" not in done.out
-    assert not re.search("^x about s: within", done.out, flags=re.MULTILINE)
-    assert r"a\nx about s: within the budget.\x1b[32m makes" in done.out
+    assert not re.search("^Leakage about s from x: within", done.out, flags=re.MULTILINE)
+    assert r"given a\nLeakage about s from x: within the budget.\x1b[32m, " in done.out
 
 
 # ---- S from another file
@@ -158,14 +160,19 @@ def test_two_files_in_parts_and_of_different_kinds(run_json, folder, adult, ends
     [
         (["a,1", "b,2"], ["u,1"], [], "released.csv has 2 rows, but source.csv has 1: both must"),
         (["a,1"], ["u,1", "v,2"], [], "released.csv has 1 rows, but source.csv has 2: both must"),
-        (["a,1", "b,3"], ["u,1", "v,2"], ["id"], "of released.csv not in source.csv, such as '3'"),
-        (["a,1"], ["u,1", "v,2"], ["id"], "of source.csv not in released.csv, such as '2'"),
-        (["a,1", "b,1"], ["u,1", "v,2"], ["id"], "more than once in released.csv, such as '1'"),
-        (["a,1", "b,2"], ["u,2", "v,2"], ["id"], "more than once in source.csv, such as '2'"),
-        (["a,", "b,2"], ["u,1", "v,2"], ["id"], "a row of released.csv has no value there"),
+        (
+            ["a,1", "b,3"],
+            ["u,1", "v,2"],
+            ["id"],
+            "of released.csv not in source.csv, for example '3'",
+        ),
+        (["a,1"], ["u,1", "v,2"], ["id"], "of source.csv not in released.csv, for example '2'"),
+        (["a,1", "b,1"], ["u,1", "v,2"], ["id"], "more than once in released.csv, for example '1'"),
+        (["a,1", "b,2"], ["u,2", "v,2"], ["id"], "more than once in source.csv, for example '2'"),
+        (["a,", "b,2"], ["u,1", "v,2"], ["id"], "the value is missing in a row of released.csv"),
         (["a,1"], ["u,1"], ["x"], "--key x is a sensitive or useful column"),
         (["a,1"], ["u,1"], ["no"], "--key no: released.csv has no such column"),
-        (["a,1", "b,2"], ["u,1", "u,2"], ["id"], "sensitive column s holds one value only"),
+        (["a,1", "b,2"], ["u,1", "u,2"], ["id"], "s has only one value"),
     ],
 )
 def test_files_that_do_not_match_are_refused(refused, folder, released, source, key, message):
@@ -179,7 +186,7 @@ def test_files_that_do_not_match_are_refused(refused, folder, released, source, 
 
 def test_wrong_ways_to_name_two_files(refused, folder):
     write(folder / "in.csv", "s,x", ["a,1", "b,2"])
-    assert "name the other --sensitive-from" in refused("audit", "in.csv", *PLAIN, "--key", "id")
+    assert "use it with --sensitive-from" in refused("audit", "in.csv", *PLAIN, "--key", "id")
     both = ["audit", "-", *PLAIN, "--sensitive-from", "-"]
     assert "both standard input" in refused(*both)
     missing = ["audit", "in.csv", *PLAIN[:-4], "--useful", "x", "--epsilon", "1"]
@@ -187,3 +194,14 @@ def test_wrong_ways_to_name_two_files(refused, folder):
     assert "--sensitive s: other.csv has no such column" in refused(
         *missing, "--sensitive-from", "other.csv"
     )
+
+
+def test_levels_have_the_sign_that_they_have_in_reports(run, folder):
+    write(folder / "in.csv", "s,x", ["a,1", "a,1", "b,1", "b,2"] * 5_000)
+    done = run("audit", "in.csv", *PLAIN)
+    cells = {line.split("  ")[0]: line.split()[2:6] for line in done.out.splitlines()}
+    for name, sign in (("min log-lift", -1), ("max log-lift", 1)):
+        budget, level, low, high = map(float, cells[name])
+        assert budget == sign * 0.3
+        assert low <= level <= high
+    assert float(cells["max log-lift"][1]) == pytest.approx(np.log(2), abs=1e-4)

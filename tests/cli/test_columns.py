@@ -107,7 +107,7 @@ def test_names_that_nobody_asked_for_may_occur_twice(folder, run, refused, kind)
     assert "two columns called 'q'" in refused(*command, "--sensitive", "s", "--useful", "q")
     line = refused(*command, *WHICH, "--keep-other-columns")
     assert "two columns called 'q'" in line
-    assert "leave out --keep-other-columns" in line
+    assert "remove --keep-other-columns" in line
 
 
 def test_a_column_without_a_name_is_kept_on_request(folder, run):
@@ -212,7 +212,7 @@ def test_several_sensitive_columns_are_told(folder, run, command):
     (folder / "in.csv").write_text("s,t,x\n" + "a,p,1\nb,p,2\nb,q,1\n" * 30)
     name, *end = command
     done = run(name, "in.csv", *WHICH, "--sensitive", "t", *end)
-    assert "s, t" in done.out
+    assert "s and t" in done.out
 
 
 # ---- what used to be a traceback
@@ -244,19 +244,19 @@ def test_closed_standard_error(folder):
 def test_parts_are_refused_before_memory_is_asked_for(folder, refused, n):
     (folder / "in.csv").write_text("s,x\na,1\nb,2\n")
     line = refused("sanitize", "in.csv", "-o", "o.csv", *WHICH, "--chunk-rows", n)
-    assert "--chunk-rows must lie between 1 and 10,000,000" in line
+    assert "--chunk-rows must be between 1 and 10,000,000" in line
 
 
 def test_a_pipe_with_a_name_is_not_read(folder, refused):
     os.mkfifo("in.csv")
-    assert "use - to read from a pipe" in refused("audit", "in.csv", *WHICH, "--epsilon", "1")
+    assert "use - to read standard input" in refused("audit", "in.csv", *WHICH, "--epsilon", "1")
 
 
 def test_signs_that_the_encoding_has_not(folder, refused):
     pytest.importorskip("pyarrow")
     pd.DataFrame({"s": ["a", "b"] * 30, "x": ["ł", "é"] * 30}).to_parquet("in.parquet")
     line = refused("sanitize", "in.parquet", "-o", "o.csv", *WHICH, "--encoding", "latin-1")
-    assert "--encoding latin-1 has no 'ł'" in line
+    assert "--encoding latin-1 cannot encode 'ł'" in line
     assert [path.name for path in folder.iterdir()] == ["in.parquet"]
 
 
@@ -274,4 +274,4 @@ def test_too_little_memory_is_one_line(folder, refused, monkeypatch):
 
     monkeypatch.setattr("skliftpriv.cli._writers.CsvWriter.write", fail)
     line = refused("sanitize", "in.csv", "-o", "o.csv", *WHICH)
-    assert "not enough memory; a smaller --chunk-rows" in line
+    assert "Not enough memory: use a smaller --chunk-rows" in line

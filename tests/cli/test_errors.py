@@ -35,28 +35,34 @@ def good(folder):
             ["sanitize", "in.csv", "-o", "o.csv", "--sensitive", "s", "--useful", "q"],
             "'s', 'x', 'z'",
         ),
-        (["sanitize", "in.csv", "-o", "o.csv", "--sensitive", "s", "--useful", "s"], "itself"),
+        (
+            ["sanitize", "in.csv", "-o", "o.csv", "--sensitive", "s", "--useful", "s"],
+            "also a --sensitive",
+        ),
         ([*SANITIZE, "--useful", "x"], "twice"),
         ([*SANITIZE, "--sensitive", "s"], "--sensitive names a column twice"),
-        ([*SANITIZE, "--delimiter", ";"], "Is --delimiter right?"),
+        ([*SANITIZE, "--delimiter", ";"], "Is --delimiter correct?"),
         ([*SANITIZE, "--report", "-"], "needs the name of a file"),
         ([*SANITIZE, "--epsilon", "-1"], "--epsilon -1.0 must be a float in the range [0.0, inf)."),
         ([*SANITIZE, "--confidence", "1"], "--confidence 1.0 must be a float in the range (0.0, 1"),
-        (["sanitize", "in.csv", "-o", "in.csv", *WHICH], "in.csv is the input itself"),
-        (["sanitize", "in.csv", "-o", "./in.csv", *WHICH], "is the input itself"),
-        (["sanitize", "in.csv", "-o", "link.csv", *WHICH], "is the input itself"),
+        (["sanitize", "in.csv", "-o", "in.csv", *WHICH], "in.csv is the input, which"),
+        (["sanitize", "in.csv", "-o", "./in.csv", *WHICH], "is the input, which"),
+        (["sanitize", "in.csv", "-o", "link.csv", *WHICH], "is the input, which"),
         (["sanitize", "in.csv", "-o", "o.csv", "--report", "o.csv", *WHICH], "two outputs"),
-        (["sanitize", "in.csv", "-o", "o.csv", "--report", "in.csv", *WHICH], "input itself"),
+        (
+            ["sanitize", "in.csv", "-o", "o.csv", "--report", "in.csv", *WHICH],
+            "is the input, which",
+        ),
         (["sanitize", "in.csv", "-o", "none/o.csv", *WHICH], "does not exist; create it"),
         (["sanitize", "in.csv", "-o", "o.xlsx", *WHICH], "end with one of .csv"),
         (["sanitize", "in.xlsx", "-o", "o.csv", *WHICH], "end with one of .csv"),
-        (["sanitize", "in.csv", "-o", "folder.csv", *WHICH], "is not a file"),
+        (["sanitize", "in.csv", "-o", "folder.csv", *WHICH], "is not a regular file"),
         (["sanitize", "folder.csv", "-o", "o.csv", *WHICH], "Is a directory"),
         (["sanitize", "in.csv", "-o", "-", "--json", *WHICH], "both need standard output"),
         ([*SANITIZE, "--epsilon", "-1"], "epsilon"),
         ([*SANITIZE, "--epsilon", "nan"], "epsilon"),
         ([*SANITIZE, "--epsilon", "much"], "invalid float"),
-        ([*SANITIZE, "--epsilon", "1", "2", "3"], "lower upper"),
+        ([*SANITIZE, "--epsilon", "1", "2", "3"], "a lower and an upper"),
         ([*SANITIZE, "--epsilon", "1", "2"], "--notion alip"),
         ([*SANITIZE, "--seed", "-1"], "--seed"),
         ([*SANITIZE, "--chunk-rows", "0"], "--chunk-rows"),
@@ -140,19 +146,19 @@ def test_bad_usage_is_one_line(good, run, refused, argv, words):
         (b"\n\n", "is empty"),
         (b"s,x\n", "no rows below its header"),
         (b"s,x,s\na,1,b\n", "two columns called 's'"),
-        (b"s,x\na,1\nb,\0002\n", "line 3 holds a NUL byte"),
-        (b"s,x\na,1\nb\n", "line 3 has 1 field(s), but the header has 2"),
-        (b"s,x\na,1,9\nb,2,9\n", "line 2 has 3 field(s)"),
-        (b"s,x\na,1\nb,2,9\n", "line 3 has 3 field(s)"),
+        (b"s,x\na,1\nb,\0002\n", "line 3 contains a NUL byte"),
+        (b"s,x\na,1\nb\n", "line 3 has 1 field, but the header has 2"),
+        (b"s,x\na,1,9\nb,2,9\n", "line 2 has 3 fields,"),
+        (b"s,x\na,1\nb,2,9\n", "line 3 has 3 fields,"),
         (b"s,x\na,1\nb,2\na,1", None),
-        (b's,x\na,"1\nb,2\n', "line 2 never ends"),
+        (b's,x\na,"1\nb,2\n', "line 2 is never closed"),
         (b's,x\na,"1"2\nb,2\n', "line 2 is malformed"),
-        (b's,x\na,"1",2\nb,2\n', "line 2 has 3 field(s)"),
-        (b's,x\na,"two\nlines"\nb,2\n\nb\n', "line 6 has 1 field(s)"),
+        (b's,x\na,"1",2\nb,2\n', "line 2 has 3 fields,"),
+        (b's,x\na,"two\nlines"\nb,2\n\nb\n', "line 6 has 1 field,"),
         (b"s,x\na,1\rb,2\n", "carriage return"),
         (b"s,x\ra,1\rb,2\r", "s, x"),
-        (b"s,x\na,\xe9\nb,2\n", "--encoding, such as latin-1"),
-        (b"\xe9,x\na,\xe9\nb,2\n", "--encoding, such as latin-1"),
+        (b"s,x\na,\xe9\nb,2\n", "--encoding latin-1"),
+        (b"\xe9,x\na,\xe9\nb,2\n", "--encoding latin-1"),
         (b"s;x\na;1\nb;2\n", "has no such column"),
         (b"\x00\x01\x02\xff\xfe" * 100, "in.csv"),
     ],
@@ -173,7 +179,7 @@ def test_a_wrong_row_far_behind_is_found(folder, refused):
     # Beyond the first block, and among lines that are checked all at once.
     (folder / "in.csv").write_text("s,x\n" + "a,1\nb,2\n" * 400_000 + "a\n" + "b,2\n" * 10)
     line = refused("audit", "in.csv", *WHICH, "--epsilon", "1")
-    assert "line 800002 has 1 field(s)" in line
+    assert "line 800002 has 1 field," in line
 
 
 def test_a_file_that_is_no_parquet(folder, refused):
@@ -268,7 +274,7 @@ def test_links_stay_and_modes_stay(good, run):
 
 def test_devices_are_not_replaced(good, refused):
     command = [*SANITIZE, "--report", "/dev/null"]
-    assert "/dev/null is not a file" in refused(*command)
+    assert "/dev/null is not a regular file" in refused(*command)
     assert Path("/dev/null").is_char_device()
 
 

@@ -61,6 +61,8 @@ def test_a_seed_repeats_a_release_and_is_warned_about(run, folder, mechanism, op
         assert done.status == 0
         assert "warning: --seed 5 is for tests" in done.err
         assert "not private" in done.err
+        assert done.err.count("warning:") == 1
+        assert "random_state" not in done.out
     one, two = (folder / f"{name}.{suffix}" for name in ("one", "two"))
     assert one.read_bytes() == two.read_bytes()
 

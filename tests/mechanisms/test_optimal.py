@@ -60,7 +60,9 @@ SEEDS = [pytest.param(n, marks=[pytest.mark.slow] if n in HARD else []) for n in
 def test_columns_equal_vertices(notion, seed):
     shape = [(3, 6), (4, 9), (5, 12)][seed % 3]
     joint = make_joint(*shape, kind=("uniform", "dirichlet")[seed % 2], random_state=seed)
-    columns = mechanisms.optimal_random_response(joint, notion, method="columns", gap=5e-8)
+    columns = mechanisms.optimal_random_response(
+        joint, notion, method="column-generation", gap=5e-8
+    )
     vertices = mechanisms.optimal_random_response(joint, notion, method="vertices")
     assert columns.nmi == pytest.approx(vertices.nmi, abs=1e-7)
     assert certified(columns)
@@ -200,7 +202,7 @@ def test_an_interrupt_gives_a_private_mechanism_and_an_honest_gap(monkeypatch, a
 def test_one_interrupt_stops_all_groups_of_subset_response(monkeypatch):
     joint = make_joint(15, 200, random_state=0)
     calls = interrupt(monkeypatch, 300)
-    result = mechanisms.subset_random_response(joint, budget(1.0), method="columns")
+    result = mechanisms.subset_random_response(joint, budget(1.0), method="column-generation")
     assert result.status == "interrupted"
     assert certified(result)
     assert calls["left"] > -100  # a group takes hundreds to thousands

@@ -17,7 +17,7 @@ from skliftpriv.solvers import PosteriorProblem, _vertices, solve
 
 from .problems import alip_problem, assert_sound, ldp_problem, random_joint
 
-METHODS = ["auto", "columns", "vertices"]
+METHODS = ["auto", "column-generation", "vertices"]
 
 
 def solved(problem, method, **options):
@@ -68,7 +68,7 @@ def test_sensitive_function_of_useful(method: str, n_s: int) -> None:
 def test_tiny_budget(eps: float, notion) -> None:
     # At budget zero the posteriors lie in {L v = 1}; the optimum is continuous in eps.
     limit = solve(alip_problem(random_joint(3, 9), 1e-10), method="vertices").nmi
-    solution = solved(notion(random_joint(3, 9), eps), "columns")
+    solution = solved(notion(random_joint(3, 9), eps), "column-generation")
     assert solution.nmi == pytest.approx(limit, abs=max(5 * eps, 1e-6))
     assert solution.gap <= 1e-6
 
@@ -108,7 +108,7 @@ def test_rare_symbols(method: str) -> None:
 
 def test_three_hundred_symbols_within_a_budget() -> None:
     problem = alip_problem(random_joint(6, 300), 1.0)
-    solution = solved(problem, "columns", time_limit=3.0)
+    solution = solved(problem, "column-generation", time_limit=3.0)
     assert solution.seconds < 6.0
     assert solution.nmi > 0.8
 

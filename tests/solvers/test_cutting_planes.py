@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from skliftpriv.solvers import PosteriorProblem, _cuts, solve
+from skliftpriv.solvers import PosteriorProblem, _cutting_planes, solve
 
 from .problems import alip_problem, assert_sound, ldp_problem, random_joint
 
@@ -41,7 +41,7 @@ def test_the_optimum_is_that_of_the_listed_rows(problem, most):
 
 @each_problem
 def test_forgetting_rows_changes_nothing_but_the_time(problem, monkeypatch):
-    monkeypatch.setattr(_cuts, "_MOST_ROWS", 6)
+    monkeypatch.setattr(_cutting_planes, "_MOST_ROWS", 6)
     found = solve(on_demand(problem, 1), gap=1e-4)
     listed = solve(problem, method="vertices")
     assert_sound(problem, found)
@@ -51,7 +51,7 @@ def test_forgetting_rows_changes_nothing_but_the_time(problem, monkeypatch):
 
 
 @each_problem
-def test_the_bound_is_honest_when_time_is_short(problem):
+def test_the_bound_is_valid_when_time_is_short(problem):
     listed = solve(problem, method="vertices")
     found = solve(on_demand(problem, 1), time_limit=1e-3)
     assert_sound(problem, found)
@@ -63,10 +63,10 @@ def test_the_bound_is_honest_when_time_is_short(problem):
 @each_problem
 def test_the_bound_reaches_the_optimum_from_above_without_the_search(problem, monkeypatch):
     # With nothing found but the prior, the rows alone have to say what is possible.
-    monkeypatch.setattr(_cuts, "search", lambda *_: None)
-    monkeypatch.setattr(_cuts, "_rays", lambda problem: problem.p[None])
-    monkeypatch.setattr(_cuts, "_favourites", lambda lp, p, run: p[None])
-    monkeypatch.setattr(_cuts, "descend", lambda *_: (problem.p_x, 0.0))
+    monkeypatch.setattr(_cutting_planes, "price_heuristically", lambda *_: None)
+    monkeypatch.setattr(_cutting_planes, "_rays", lambda problem: problem.p[None])
+    monkeypatch.setattr(_cutting_planes, "_favourites", lambda lp, p, state: p[None])
+    monkeypatch.setattr(_cutting_planes, "descend", lambda *_: (problem.p_x, 0.0))
     found = solve(on_demand(problem, 1), gap=1e-6)
     optimum = solve(problem, method="vertices").nmi
     assert found.nmi < 1e-6
@@ -75,7 +75,9 @@ def test_the_bound_reaches_the_optimum_from_above_without_the_search(problem, mo
 
 def test_only_broken_rows_are_taken_in():
     rows = np.array([[1.0, -1.0, 0.0], [0.0, 4.0, -4.0]])
-    problem = _cuts.CutProblem(PosteriorProblem([0.2, 0.3, 0.5], rows[:0], lambda v: rows))
+    problem = _cutting_planes.CutProblem(
+        PosteriorProblem([0.2, 0.3, 0.5], rows[:0], lambda v: rows)
+    )
     np.testing.assert_array_equal(problem.broken_rows(np.array([0.2, 0.3, 0.5])), rows[:0])
     # Rows are scaled to entries of at most 1.
     np.testing.assert_array_equal(problem.broken_rows(np.array([0.0, 0.9, 0.1])), rows[1:] / 4)
@@ -94,7 +96,7 @@ def test_an_interrupt_returns_the_best_so_far(monkeypatch):
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(_cuts, "_bound", interrupted)
+    monkeypatch.setattr(_cutting_planes, "_bound", interrupted)
     problem = PROBLEMS["alip 3x6"]
     found = solve(on_demand(problem), gap=1e-9)
     assert_sound(problem, found)

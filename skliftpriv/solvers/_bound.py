@@ -1,4 +1,4 @@
-"""Certificates: a relaxed problem whose boxes are refined where its solution cheats.
+"""The upper bound on the NMI, from a relaxed problem that is refined where it is too cheap.
 
 On each box N of a partition the entropy is replaced by a linear lower bound c_N. The
 relaxed problem, in which a posterior of box N costs c_N(v) <= H(v), is solved by column
@@ -12,13 +12,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from ._column_pool import ColumnPool
 from ._lp import MasterPoint, PolytopeLP
 from ._partition import Partition
 from ._presolve import ReducedProblem
+from ._pricing import clean, descend, entropy_slopes
 from ._problem import FloatArray, entropy
-from ._relaxed import NO_BOX, RelaxedMaster
-from ._run import Run
-from ._search import ColumnPool, clean, descend, entropy_slopes
+from ._relaxed_master import NO_BOX, RelaxedMaster
+from ._state import SolverState
 
 _SHARE = 0.25
 """Relaxed prices are good enough when their error is below this share of the gap."""
@@ -31,12 +32,12 @@ _SPLITS = 25
 _TINY = 1e-9
 
 
-class Certifier:
+class BoundImprover:
     """Alternate between the best prices for a partition and refining the partition.
 
     Parameters
     ----------
-    run : Run
+    state : SolverState
         Clock; receives the bounds.
     reduced : ReducedProblem
         The polytope.
@@ -50,46 +51,46 @@ class Certifier:
 
     def __init__(
         self,
-        run: Run,
+        state: SolverState,
         reduced: ReducedProblem,
         pool: ColumnPool,
         lp: PolytopeLP,
         largest: FloatArray,
     ) -> None:
-        self._run, self._pool, self._lp = run, pool, lp
+        self._state, self._pool, self._lp = state, pool, lp
         # A second copy of the polytope keeps the two kinds of warm start apart.
         self._partition = Partition(reduced, reduced.polytope(), largest)
         self._master = RelaxedMaster(pool.p, pool.columns)
         self._centre = pool.prices
 
-    def work(self) -> None:
+    def run(self) -> None:
         """Refine until the gap is closed or time is over."""
-        run = self._run
-        while not run.finished:
+        state = self._state
+        while not state.finished:
             point = self._relaxed_optimum()
-            if run.finished or not self._refine(point):
+            if state.finished or not self._refine(point):
                 break
 
     def _relaxed_optimum(self) -> MasterPoint:
         """Generate columns of the relaxed problem until its prices are good enough."""
-        run = self._run
+        state = self._state
         while True:
             point = self._master.solve()
             smoothed = _SMOOTH * self._centre + (1 - _SMOOTH) * point.prices
             # If smoothed prices yield no column they were a misprice: try the true ones.
             found = self._price(smoothed, point.prices) or self._price(point.prices, point.prices)
-            run.report()
-            missing = point.objective - run.bound
-            if run.finished or not found or missing <= _SHARE * (run.value - run.bound):
+            state.report()
+            missing = point.objective - state.bound
+            if state.finished or not found or missing <= _SHARE * (state.value - state.bound):
                 return point
 
     def _price(self, prices: FloatArray, master_prices: FloatArray) -> bool:
         """Bound all boxes at ``prices``; return whether the relaxed master got columns."""
-        run, partition = self._run, self._partition
-        slack = 0.25 * _SHARE * max(run.value - run.bound, run.gap_nats)
+        state, partition = self._state, self._partition
+        slack = 0.25 * _SHARE * max(state.value - state.bound, state.gap_nats)
         columns, costs, boxes = [], [], []
         for box in partition.refresh(prices, -slack):
-            if run.out_of_time:
+            if state.out_of_time:
                 break
             v = partition.evaluate(box)
             if v is None:
@@ -99,10 +100,10 @@ class Certifier:
                 columns.append(v)
                 costs.append(cost)
                 boxes.append(int(box))
-        run.n_nodes = partition.n_nodes
+        state.n_nodes = partition.n_nodes
         bound = float(prices @ self._pool.p) + min(0.0, partition.lowest())
-        if bound > run.bound:
-            run.bound, self._centre = bound, prices
+        if bound > state.bound:
+            state.bound, self._centre = bound, prices
         if columns:
             self._master.add(clean(np.array(columns)), np.array(costs), np.array(boxes))
         return bool(columns)
@@ -114,11 +115,11 @@ class Certifier:
         # Posteriors with weight may be good even where the bound of their box is exact.
         found = list(master.columns[: point.weights.size][point.weights > 0])
         for k in chosen:
-            if self._run.out_of_time:
+            if self._state.out_of_time:
                 break
             slopes = entropy_slopes(master.columns[k])
             found.append(descend(self._lp, pool.prices, slopes)[0])
-        chosen += master.runners_up(point, self._run.value - self._run.bound).tolist()
+        chosen += master.runners_up(point, self._state.value - self._state.bound).tolist()
         first: dict[int, int] = {}  # box -> the first posterior that asks for its split
         for k in chosen:
             if len(first) < _SPLITS or point.weights[k] > 0:

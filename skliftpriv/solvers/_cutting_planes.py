@@ -12,10 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from ._column_pool import ColumnPool
 from ._lp import PolytopeLP, PolytopePoint
+from ._pricing import clean, descend, entropy_slopes, price_heuristically
 from ._problem import FEASIBILITY, FloatArray, PosteriorProblem, PosteriorSolution
-from ._run import Run
-from ._search import ColumnPool, clean, descend, entropy_slopes, search
+from ._state import SolverState
 
 _VIOLATED = 0.1 * FEASIBILITY
 """A row is added when a posterior exceeds it by more than this, its entries scaled to 1."""
@@ -93,8 +94,8 @@ class CutPolytope(PolytopeLP):
         self._last_used[self.row_duals()[1:] != 0] = self.n_solves
 
 
-def solve_cuts(
-    problem: PosteriorProblem, run: Run, random_state: int, solve_rows: Solve
+def solve_by_cutting_planes(
+    problem: PosteriorProblem, state: SolverState, random_state: int, solve_rows: Solve
 ) -> tuple[FloatArray, FloatArray]:
     """Search among the allowed posteriors, then bound by the rows found.
 
@@ -102,7 +103,7 @@ def solve_cuts(
     ----------
     problem : PosteriorProblem
         With ``separate``.
-    run : Run
+    state : SolverState
         Clock; receives value and bound.
     random_state : int
         Seed of the search.
@@ -115,15 +116,15 @@ def solve_cuts(
         The best found until the run was finished or interrupted.
     """
     cuts = CutProblem(problem)
-    pool = ColumnPool(cuts, run)
+    pool = ColumnPool(cuts, state)
     try:
         pool.add(_rays(cuts), always=True)
         lp = CutPolytope(cuts)
-        pool.add(_favourites(lp, cuts.p, run), always=True)
-        search(pool, lp, run, np.random.default_rng(random_state))
-        _bound(cuts, pool, lp, run, solve_rows)
+        pool.add(_favourites(lp, cuts.p, state), always=True)
+        price_heuristically(pool, lp, state, np.random.default_rng(random_state))
+        _bound(cuts, pool, lp, state, solve_rows)
     except KeyboardInterrupt:
-        run.interrupted = True
+        state.interrupted = True
     return pool.best()
 
 
@@ -150,11 +151,11 @@ def _towards(problem: CutProblem, corner: FloatArray) -> FloatArray:
     return inside
 
 
-def _favourites(lp: CutPolytope, p: FloatArray, run: Run) -> FloatArray:
+def _favourites(lp: CutPolytope, p: FloatArray, state: SolverState) -> FloatArray:
     """For each symbol, the posterior that favours it most."""
     found = [p]
     for cost in -np.eye(p.size):
-        if run.out_of_time:
+        if state.out_of_time:
             break
         point = lp.minimise(cost)
         assert point is not None  # p is inside
@@ -163,22 +164,22 @@ def _favourites(lp: CutPolytope, p: FloatArray, run: Run) -> FloatArray:
 
 
 def _bound(
-    problem: CutProblem, pool: ColumnPool, lp: CutPolytope, run: Run, solve_rows: Solve
+    problem: CutProblem, pool: ColumnPool, lp: CutPolytope, state: SolverState, solve_rows: Solve
 ) -> None:
     """Solve the problem with the rows found, add the rows that its solution breaks, repeat."""
     rows = np.vstack([lp.rows, *(problem.sharpest_rows(v) for v in pool.best()[0])])
-    end = run.seconds + min(run.left(default=_BOUND_SECONDS), _BOUND_SECONDS)
-    while not run.closed and run.seconds < end:
+    end = state.seconds + min(state.left(default=_BOUND_SECONDS), _BOUND_SECONDS)
+    while not state.closed and state.seconds < end:
         relaxed = solve_rows(
             PosteriorProblem(problem.p, rows),
-            gap=0.5 * run.gap_nats / run.entropy_x,
-            time_limit=max(end - run.seconds, 1e-3),
+            gap=0.5 * state.gap_nats / state.entropy_x,
+            time_limit=max(end - state.seconds, 1e-3),
         )
         if relaxed.status == "interrupted":
             raise KeyboardInterrupt
-        run.n_nodes += relaxed.n_nodes
-        run.improve_bound(float(1 - relaxed.upper_bound) * run.entropy_x)
-        run.report()
+        state.n_nodes += relaxed.n_nodes
+        state.improve_bound(float(1 - relaxed.upper_bound) * state.entropy_x)
+        state.report()
         broken = [problem.broken_rows(v) for v in relaxed.posteriors]
         found = [descend(lp, pool.prices, entropy_slopes(v))[0] for v in relaxed.posteriors]
         if not len(pool.add(np.array(found))) and not sum(map(len, broken)):

@@ -80,7 +80,7 @@ def _pull_inside(v: FloatArray, problem: PosteriorProblem) -> FloatArray:
     return (1.0 - share) * v + share * problem.p_x
 
 
-def finish(
+def polish(
     problem: PosteriorProblem, posteriors: FloatArray, weights: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """Return at most n allowed posteriors whose weighted average is p_x to 1e-12.

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import sys
 import time
 
+from .._progress import Progress
 from ._problem import Status
 
 _ROUNDING = 1e-9
 """Gaps in nats below this are floating point noise."""
 
 
-class Run:
+class SolverState:
     """Keep the time budget and the best bounds of one solve.
 
     Parameters
@@ -38,8 +38,7 @@ class Run:
         self.interrupted = False
         self._start = time.perf_counter()
         self._limit = float("inf") if time_limit is None else time_limit
-        self._verbose = verbose
-        self._last_line = 0.0
+        self._progress = Progress(verbose)
 
     @property
     def seconds(self) -> float:
@@ -83,17 +82,11 @@ class Run:
         return "interrupted" if self.interrupted else "time_limit"
 
     def report(self, last: bool = False) -> None:
-        """Refresh the progress line, at most five times a second."""
-        now = self.seconds
-        if not self._verbose or (not last and now - self._last_line < 0.2):
-            return
-        self._last_line = now
+        """Update the progress line."""
         scale = self.entropy_x or 1.0  # one symbol: nothing to lose, NMI 1
         nmi, upper = 1 - self.value / scale, 1 - self.bound / scale
-        print(
-            f"\r{now:8.1f} s  NMI {nmi:.6f}  upper bound {upper:.6f}  gap {upper - nmi:.2e}"
+        self._progress.line(
+            f"{self.seconds:8.1f} s  NMI {nmi:.6f}  upper bound {upper:.6f}  gap {upper - nmi:.2e}"
             f"  columns {self.n_columns}  nodes {self.n_nodes}",
-            end="\n" if last else "",
-            file=sys.stderr,
-            flush=True,
+            last=last,
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from skliftpriv.solvers import PosteriorProblem, _certify, _search, _vertices, solve
+from skliftpriv.solvers import PosteriorProblem, _bound, _pricing, _vertices, solve
 from skliftpriv.solvers._lp import MasterLP
 
 from .problems import alip_problem, assert_sound, random_joint
@@ -13,8 +13,8 @@ from .problems import alip_problem, assert_sound, random_joint
 
 def test_requested_gap_is_met_and_not_overstated() -> None:
     problem = alip_problem(random_joint(5, 12), 1.0)
-    rough = solve(problem, method="columns", gap=0.02)
-    exact = solve(problem, method="columns")
+    rough = solve(problem, method="column-generation", gap=0.02)
+    exact = solve(problem, method="column-generation")
     assert rough.gap <= 0.02
     assert rough.n_nodes < exact.n_nodes
     assert rough.upper_bound >= exact.nmi - 1e-9
@@ -22,9 +22,9 @@ def test_requested_gap_is_met_and_not_overstated() -> None:
 
 
 @pytest.mark.parametrize("limit", [1e-6, 0.05, 0.5])
-def test_time_limit_gives_sound_solution_and_honest_bound(limit: float) -> None:
+def test_time_limit_gives_sound_solution_and_valid_bound(limit: float) -> None:
     problem = alip_problem(random_joint(10, 60), 2.0)
-    solution = solve(problem, method="columns", time_limit=limit)
+    solution = solve(problem, method="column-generation", time_limit=limit)
     assert_sound(problem, solution)
     assert solution.seconds < limit + 1.0
     assert solution.upper_bound >= 0.930434
@@ -33,9 +33,9 @@ def test_time_limit_gives_sound_solution_and_honest_bound(limit: float) -> None:
 
 def test_upper_bound_bounds_what_more_time_finds() -> None:
     problem = alip_problem(random_joint(8, 25), 1.0)
-    late = solve(problem, method="columns", time_limit=3.0)
+    late = solve(problem, method="column-generation", time_limit=3.0)
     for limit in (0.1, 0.3, 0.6, 1.0):
-        early = solve(problem, method="columns", time_limit=limit)
+        early = solve(problem, method="column-generation", time_limit=limit)
         assert early.nmi <= late.upper_bound
         assert late.nmi <= early.upper_bound
 
@@ -49,14 +49,14 @@ def test_pair_pricing_without_time_still_releases_something() -> None:
 
 def test_no_time_for_a_bound_means_upper_bound_one() -> None:
     problem = alip_problem(random_joint(10, 60), 2.0)
-    assert solve(problem, method="columns", time_limit=1e-6).upper_bound == 1.0
+    assert solve(problem, method="column-generation", time_limit=1e-6).upper_bound == 1.0
 
 
 @pytest.mark.parametrize("after", [1, pytest.param(20, marks=pytest.mark.slow), 100])
-@pytest.mark.parametrize("where", ["search", "certify"])
+@pytest.mark.parametrize("where", ["pricing", "bound"])
 def test_keyboard_interrupt_returns_the_best_so_far(monkeypatch, after: int, where: str) -> None:
     calls = {"left": after}
-    module = _search if where == "search" else _certify
+    module = _pricing if where == "pricing" else _bound
     original = module.descend
 
     def interrupting(*args):
@@ -67,10 +67,10 @@ def test_keyboard_interrupt_returns_the_best_so_far(monkeypatch, after: int, whe
 
     monkeypatch.setattr(module, "descend", interrupting)
     problem = alip_problem(random_joint(10, 40), 2.0)
-    solution = solve(problem, method="columns")
+    solution = solve(problem, method="column-generation")
     assert_sound(problem, solution)
     assert solution.status == "interrupted"
-    assert solution.upper_bound >= solve(problem, method="columns", gap=1e-3).nmi
+    assert solution.upper_bound >= solve(problem, method="column-generation", gap=1e-3).nmi
 
 
 @pytest.mark.parametrize("after", [2, 5, 20])
@@ -85,7 +85,7 @@ def test_interrupt_while_weights_are_solved(monkeypatch, after: int) -> None:
 
     monkeypatch.setattr(MasterLP, "solve", interrupting)
     problem = alip_problem(random_joint(10, 40), 2.0)
-    solution = solve(problem, method="columns")
+    solution = solve(problem, method="column-generation")
     assert_sound(problem, solution)
     assert solution.status == "interrupted"
 
@@ -115,15 +115,15 @@ def test_interrupt_of_pair_pricing(monkeypatch) -> None:
 
 def test_progress_line_is_shown_only_on_request(capsys) -> None:
     problem = alip_problem(random_joint(3, 6), 1.0)
-    solve(problem, method="columns")
+    solve(problem, method="column-generation")
     assert capsys.readouterr().err == ""
-    solve(problem, method="columns", verbose=True)
+    solve(problem, method="column-generation", verbose=True)
     shown = capsys.readouterr()
     assert shown.out == ""
     assert "upper bound" in shown.err
 
 
-@pytest.mark.parametrize("method", ["auto", "columns", "vertices"])
+@pytest.mark.parametrize("method", ["auto", "column-generation", "vertices"])
 def test_progress_line_of_a_single_symbol(capsys, method: str) -> None:
     solve(PosteriorProblem([1.0], [[-1.0]]), method=method, verbose=True)
     assert "NMI 1.000000  upper bound 1.000000" in capsys.readouterr().err
@@ -131,5 +131,5 @@ def test_progress_line_of_a_single_symbol(capsys, method: str) -> None:
 
 def test_same_seed_same_solution() -> None:
     problem = alip_problem(random_joint(4, 10), 1.0)
-    first, second = (solve(problem, method="columns", random_state=3) for _ in range(2))
+    first, second = (solve(problem, method="column-generation", random_state=3) for _ in range(2))
     np.testing.assert_array_equal(first.posteriors, second.posteriors)

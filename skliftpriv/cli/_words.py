@@ -1,0 +1,32 @@
+"""Lists and numbers as parts of a sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+__all__ = ["listed", "plural"]
+
+
+def listed(names: Sequence[str]) -> str:
+    """Join names by commas and "and".
+
+    Examples
+    --------
+    >>> from skliftpriv.cli._words import listed
+    >>> listed(["age", "race", "sex"])
+    'age, race and sex'
+    """
+    *most, last = names
+    return f"{', '.join(most)} and {last}" if most else last
+
+
+def plural(n: int, noun: str) -> str:
+    """Write a number with its noun.
+
+    Examples
+    --------
+    >>> from skliftpriv.cli._words import plural
+    >>> plural(1, "row"), plural(2000, "row")
+    ('1 row', '2,000 rows')
+    """
+    return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"

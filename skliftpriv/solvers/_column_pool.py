@@ -1,0 +1,99 @@
+"""The restricted master problem: the posteriors found so far and their best weights."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+
+from ._lp import MasterLP
+from ._problem import FEASIBILITY, FloatArray, entropy
+from ._state import SolverState
+
+WORTH_A_COLUMN = -1e-8
+"""Posteriors with a reduced cost above this are not added."""
+_FIRST_CAP = 2.0
+"""Start of the cap on prices; most optimal prices are below."""
+_NO_WEIGHT = 1e-10
+"""Artificial posteriors count as unused up to this weight."""
+
+
+class Allowed(Protocol):
+    """What the pool asks of a problem: its average, and how far posteriors break it."""
+
+    @property
+    def p(self) -> FloatArray:
+        """The average of the posteriors."""
+
+    def violation(self, posteriors: FloatArray) -> FloatArray:
+        """Return the largest violation of a row by each posterior."""
+
+
+class ColumnPool:
+    """The restricted master problem: the posteriors found so far at their true cost.
+
+    Each symbol may also be released alone, allowed or not, at a cost that caps its
+    price: without a cap the first prices are wild and the search chases them. The cap
+    is raised until no weight is left on these artificial posteriors.
+    """
+
+    def __init__(self, problem: Allowed, state: SolverState) -> None:
+        self._problem, self.p = problem, problem.p
+        self._state = state
+        self._master = MasterLP(self.p)
+        self._cap = _FIRST_CAP
+        self._n_artificial = self.p.size
+        self._master.add(np.eye(self._n_artificial), np.full(self._n_artificial, self._cap))
+        self.columns = np.zeros((0, self.p.size))
+        self.weights = np.zeros(0)
+        self.prices = np.zeros(self.p.size)
+        self.objective, self.uses_artificial = np.inf, True
+        self.add(self.p[None], always=True)
+
+    def add(self, candidates: FloatArray, always: bool = False) -> FloatArray:
+        """Add the allowed candidates that improve (or ``always``), solve, and return them."""
+        candidates = np.unique(candidates, axis=0)
+        good = entropy(candidates) - candidates @ self.prices < WORTH_A_COLUMN
+        good |= always
+        good &= self._problem.violation(candidates) <= 0.5 * FEASIBILITY
+        added = candidates[good]
+        if len(added):
+            self._master.add(added, entropy(added))
+            self.columns = np.vstack([self.columns, added])
+            self._solve()
+        return added
+
+    def _solve(self) -> None:
+        point = self._master.solve()
+        self.prices, self.objective = point.prices, point.objective
+        artificial, weights = np.split(point.weights, [self._n_artificial])
+        self.uses_artificial = float(artificial.sum()) > _NO_WEIGHT
+        if not self.uses_artificial:
+            self.weights = weights
+            self._state.value = min(self._state.value, float(weights @ entropy(self.columns)))
+        elif self.weights.size == 0:
+            self.weights = np.ones(1)  # p alone
+        self._state.n_columns = len(self.columns)
+
+    def raise_cap(self) -> None:
+        """Make artificial posteriors dearer; forbid them when that has been tried enough."""
+        self._cap *= 4.0
+        if self._cap > 1e5:
+            self._master.forbid(self._n_artificial)
+        else:
+            index = np.arange(self._n_artificial)
+            self._master.set_costs(index, np.full(self._n_artificial, self._cap))
+        self._solve()
+
+    def best(self) -> tuple[FloatArray, FloatArray]:
+        """Return the used posteriors and their weights, without artificial ones.
+
+        If artificial ones are still in use, or an interrupt came between two steps, the
+        last weights are not the best: they are found afresh.
+        """
+        if self.uses_artificial or self._state.interrupted:
+            master = MasterLP(self.p)
+            master.add(self.columns, entropy(self.columns))
+            self.weights = master.solve().weights
+        used = self.weights > 0
+        return self.columns[: used.size][used], self.weights[used]
