@@ -19,6 +19,7 @@ ROWS = "s,x\n" + "a,1\nb,2\na,2\nb,1\n" * 50
 WAITING = """
 import signal, sys
 from skliftpriv.cli import _sanitize, main
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # even where the tests run under nohup
 def wait(*args, **options):
     print("ready", flush=True)
     while True:

@@ -165,7 +165,7 @@ def test_time_limit_gives_a_private_mechanism_and_an_honest_gap():
     result = mechanisms.optimal_random_response(joint, budget(1.0), time_limit=0.5)
     assert result.status == "time_limit"
     assert certified(result)
-    assert 0 < result.gap <= 1  # on a busy machine nothing may have been found in time
+    assert 0 < result.gap <= 1
     longer = mechanisms.optimal_random_response(joint, budget(1.0), time_limit=3.0)
     assert longer.nmi <= result.upper_bound
     assert longer.upper_bound <= result.upper_bound + 1e-12
