@@ -33,6 +33,7 @@ def test_reference_values(case):
     assert certified(result)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("eps", "mean"), [(1.0, 0.851), (2.0, 0.935)])
 def test_mean_nmi_of_uniform_17_x_5_joints(eps, mean):
     # Zarrabian et al. (2023), figure 4: 0.94 at eps = 2.
