@@ -1,20 +1,24 @@
 import os
+import sys
 import time
 
-import pytest
 from hypothesis import settings
 
-settings.register_profile("dev", deadline=None)
-settings.register_profile("ci", derandomize=True, deadline=None)
-settings.load_profile("ci" if os.environ.get("CI") else "dev")
+import skliftpriv  # noqa: F401 (loads the modules below)
+
+from .clock import WorkClock
+
+# The same examples in every run; HYPOTHESIS_PROFILE=explore draws new ones.
+settings.register_profile("repeat", derandomize=True, deadline=None)
+settings.register_profile("explore", deadline=None)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeat"))
 
 # Pictures are drawn without a screen, in docstrings too.
 os.environ.setdefault("MPLBACKEND", "Agg")
 
-#: Time of day, in seconds, after which no slow test starts; .ci/run has a limit of its own.
-SLOW_UNTIL = float(os.environ.get("SKLIFTPRIV_SLOW_UNTIL", "inf"))
-
-
-def pytest_runtest_setup(item):
-    if item.get_closest_marker("slow") and time.time() > SLOW_UNTIL:
-        pytest.skip("no time left for slow tests in this run (SKLIFTPRIV_SLOW_UNTIL)")
+# Time limits of searches are counted in steps, so that no test depends on how busy a machine is.
+CLOCK = WorkClock()
+for name, module in list(sys.modules.items()):
+    searches = name.startswith(("skliftpriv.solvers.", "skliftpriv.mechanisms."))
+    if searches and vars(module).get("time") is time:
+        module.time = CLOCK

@@ -3,6 +3,7 @@
 import ast
 import shutil
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -97,7 +98,7 @@ def room_of(parts):
 def imports(path, package):
     """Yield (line, dotted name as a tuple) of every import in a file, lazy ones too."""
     here = (package.name, *path.relative_to(package).parent.parts)
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in nodes(path.read_text(encoding="utf-8")):
         if isinstance(node, ast.Import):
             for alias in node.names:
                 yield node.lineno, tuple(alias.name.split("."))
@@ -114,6 +115,15 @@ def imports(path, package):
                 name = argument.value
                 absolute = f"{package.name}{name}" if name.startswith(".") else name
                 yield node.lineno, tuple(part for part in absolute.split(".") if part)
+
+
+@cache  # most files are read many times below
+def nodes(code):
+    return [
+        node
+        for node in ast.walk(ast.parse(code))
+        if isinstance(node, ast.Import | ast.ImportFrom | ast.Call)
+    ]
 
 
 def is_module(package, parts):

@@ -18,6 +18,7 @@ from skliftpriv import (
     L1Lift,
     ORRSanitizer,
     SubsetMergingSanitizer,
+    _independence,
     mechanisms,
 )
 from skliftpriv._independence import independent_weights
@@ -112,8 +113,18 @@ def test_weights_that_cannot_be_solved_become_one_constant_output(counts, seed):
         assert len(means) == 1
 
 
-def test_work_in_fractions_is_bounded():
+def test_work_in_fractions_is_bounded(monkeypatch):
+    steps = []
+    solved = _independence._solved
+
+    def counted(rows, values):
+        steps.append(len(rows) ** 2 * values.size)
+        return solved(rows, values)
+
+    monkeypatch.setattr(_independence, "_MOST_STEPS", 400_000)
+    monkeypatch.setattr(_independence, "_solved", counted)
     rng = np.random.default_rng(0)
     joint = JointDistribution.from_counts(rng.integers(1, 50, (15, 60)))
     result = mechanisms.conditional_reporting(joint, LIP(0))
     assert result.report.satisfied
+    assert 0 < sum(steps) <= 400_000 < sum(steps) / len(steps) * 60

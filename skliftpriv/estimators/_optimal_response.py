@@ -20,7 +20,9 @@ __all__ = ["SOLVER", "ORRSanitizer", "OptimizingSanitizer"]
 
 #: Domains of the parameters of the solver.
 SOLVER: dict[str, Any] = {
-    "method": [StrOptions({"auto", "column-generation", "vertices"})],
+    "method": [
+        StrOptions({"auto", "column-generation", "columns", "vertices"}, deprecated={"columns"})
+    ],
     "gap": [Interval(Real, 0, None, closed="left")],
     "time_limit": [POSITIVE, None],
     "verbose": ["verbose"],

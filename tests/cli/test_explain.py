@@ -46,7 +46,7 @@ def here(monkeypatch):
 
 def test_every_mechanism_is_tried(run_json, run, small, here):
     here()
-    command = ["explain", small, *WHICH, "--time-limit", "0.3"]
+    command = ["explain", small, *WHICH, "--time-limit", "0.05"]
     status, facts = run_json(*command)
     assert status == 0
     assert facts["data"]["rows"] == 2000
@@ -83,23 +83,23 @@ def test_what_cannot_be_built_is_told(run, small, here):
 
 def test_limits_are_passed_on(run, small, here):
     found = here()
-    assert run("explain", small, *WHICH, "--time-limit", "0.2").status == 0
+    assert run("explain", small, *WHICH, "--time-limit", "0.05").status == 0
     assert {name for name, *_ in found.asked} == ALL
     for name, parameters, seconds in found.asked:
-        assert seconds == 0.4
+        assert seconds == 0.1
         if name in ("orr", "srr"):
-            assert parameters["time_limit"] == 0.2
+            assert parameters["time_limit"] == 0.05
     *tries, careful = found.asked
     assert careful[1]["confidence"] == 0.95
     assert all(parameters.get("confidence") is None for _, parameters, _ in tries)
 
 
 def test_all_mechanisms_share_a_total(run, small, here, monkeypatch):
-    monkeypatch.setattr(_explain, "_TOTAL", 2.0)
+    monkeypatch.setattr(_explain, "_TOTAL", 0.2)
     found = here()
     assert run("explain", small, *WHICH).status == 0
     for name, parameters, seconds in found.asked:
-        assert 0 <= seconds <= 2.0
+        assert 0 <= seconds <= 0.2
         if name in ("orr", "srr"):
             assert parameters["time_limit"] == max(seconds / 2, 1e-3)
 
@@ -121,12 +121,12 @@ def test_what_is_not_used_is_left_for_the_others():
 
 def test_what_took_too_long_is_told(run, small, here):
     here("orr", "conditional")
-    done = run("explain", small, *WHICH, "--time-limit", "0.2")
+    done = run("explain", small, *WHICH, "--time-limit", "0.05")
     assert done.status == 0
-    assert done.out.count("not built in 0.4 s: increase --time-limit") == 2
+    assert done.out.count("not built in 0.1 s: increase --time-limit") == 2
     assert "orr, which keeps the most given time, was not built in time" in done.out
     here(*ALL)
-    done = run("explain", small, *WHICH, "--time-limit", "0.2")
+    done = run("explain", small, *WHICH, "--time-limit", "0.05")
     assert "No mechanism was built in time: increase --time-limit." in done.out
 
 

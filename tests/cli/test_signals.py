@@ -15,6 +15,22 @@ from skliftpriv.estimators import LiftSanitizer
 WHICH = ["--sensitive", "s", "--useful", "x"]
 ROWS = "s,x\n" + "a,1\nb,2\na,2\nb,1\n" * 50
 
+
+@pytest.fixture(autouse=True)
+def usual_signals():
+    """Signals do what they do at a terminal, even if the tests were started to ignore them."""
+    usual = {
+        "SIGINT": signal.default_int_handler,
+        "SIGTERM": signal.SIG_DFL,
+        "SIGHUP": signal.SIG_DFL,
+    }
+    numbers = [getattr(signal, name) for name in usual if hasattr(signal, name)]
+    before = [signal.signal(number, usual[number.name]) for number in numbers]
+    yield
+    for number, handler in zip(numbers, before, strict=True):
+        signal.signal(number, handler)
+
+
 # Stops where the input is kept and the outputs are begun, until a signal comes.
 WAITING = """
 import signal, sys

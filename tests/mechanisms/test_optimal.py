@@ -33,6 +33,7 @@ def test_reference_values(case):
     assert certified(result)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("eps", "mean"), [(1.0, 0.851), (2.0, 0.935)])
 def test_mean_nmi_of_uniform_17_x_5_joints(eps, mean):
     # Zarrabian et al. (2023), figure 4: 0.94 at eps = 2.
@@ -167,7 +168,7 @@ def test_time_limit_gives_a_private_mechanism_and_an_honest_gap():
     result = mechanisms.optimal_random_response(joint, budget(1.0), time_limit=0.5)
     assert result.status == "time_limit"
     assert certified(result)
-    assert 0 < result.gap <= 1  # on a busy machine nothing may have been found in time
+    assert 0 < result.gap <= 1
     longer = mechanisms.optimal_random_response(joint, budget(1.0), time_limit=3.0)
     assert longer.nmi <= result.upper_bound
     assert longer.upper_bound <= result.upper_bound + 1e-12
@@ -243,8 +244,8 @@ def test_averaged_notions_are_refused():
 def test_200_x_15_beats_subset_random_response(eps):
     # Zarrabian et al. (2023), figure 10.
     joint = make_joint(15, 200, random_state=0)
-    best = mechanisms.optimal_random_response(joint, budget(eps), time_limit=30.0)
-    subset = mechanisms.subset_random_response(joint, budget(eps), time_limit=60.0)
+    best = mechanisms.optimal_random_response(joint, budget(eps), time_limit=8.0)
+    subset = mechanisms.subset_random_response(joint, budget(eps), time_limit=8.0)
     assert best.nmi > subset.nmi + 0.02
     assert certified(best)
     assert certified(subset)

@@ -124,7 +124,7 @@ def test_min_lift_is_that_of_a_general_solver(kind, prior, budgets):
     within = {"type": "ineq", "fun": lambda lift: slack(notion, lift, prior)}
     rng = np.random.default_rng(0)
     found = []
-    for start in 1 + rng.normal(0, 0.3, (25, prior.size)):
+    for start in 1 + rng.normal(0, 0.3, (8, prior.size)):
         for s in range(prior.size):
             result = minimize(
                 lambda lift, s=s: lift[s],
