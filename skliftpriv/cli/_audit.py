@@ -9,13 +9,12 @@ import pandas as pd
 
 from .._format import number, printable, text_table
 from ..channel import symbol_text
-from ..estimators._parameters import NOTIONS, make_notion
 from ..exceptions import UnsupportedNotionError
 from ..frames import ContingencyTable
 from ..measures import log_lift
 from ..metrics._audit import audit_counts
-from ..notions import Notion
-from ..report import side_title, worst_levels
+from ..notions import NOTIONS, Notion, make_notion
+from ..report import worst_levels
 from ._console import Console
 from ._counting import add_input, count_rows, opened
 from ._errors import CommandError
@@ -82,7 +81,7 @@ def run_audit(args: argparse.Namespace, console: Console) -> int:
     lines = [
         f"{', '.join(args.useful)} about {', '.join(args.sensitive)}: {verdict}.",
         f"{notion}, {counts.n_rows:,} rows, {how}; levels in nats.",
-        *text_table(_cells(bounds)),
+        *text_table(_cells(bounds, notion)),
         *(f"Largest: {line}" for line in worst["text"]),
         f"{'Failed' if failed else 'Passed'} (--fail-on {fail_on} fails when {_FAIL_ON[fail_on]}).",
     ]
@@ -159,10 +158,10 @@ def _worst(counts: ContingencyTable) -> pd.DataFrame:
     return pd.DataFrame(found, columns=["sensitive", "useful", "rows", "lift", "log_lift", "text"])
 
 
-def _cells(bounds: pd.DataFrame) -> list[list[str]]:
+def _cells(bounds: pd.DataFrame, notion: Notion) -> list[list[str]]:
     titles = {"low": "at least", "high": "at most"}
     header = ["", *(titles.get(name, name) for name in bounds.columns)]
     rows: list[list[str]] = [header]
     for side, *cells in bounds.itertuples():
-        rows.append([side_title(side), *(_WORDS.get(c) or number(c) for c in cells)])
+        rows.append([notion.side(side).title, *(_WORDS.get(c) or number(c) for c in cells)])
     return rows

@@ -283,6 +283,7 @@ class LiftSanitizer(TransformerMixin, BaseEstimator, ABC):
             },
             "n_features_in_": len(layout.names),
             **layout.feature_names,
+            "result_": result,
             "joint_": result.joint,
             "notion_": result.notion,
             "channel_": result.channel,
@@ -305,8 +306,7 @@ class LiftSanitizer(TransformerMixin, BaseEstimator, ABC):
         passed = layout.rest_names if self.remainder == "passthrough" else []
         randomized = draws or handle_unknown == "resample"
         return Guarantee(
-            notion=str(result.notion),
-            budget=dict(result.notion.budget),
+            promise=result.notion,
             achieved=dict(result.report.levels_promised),
             holds=result.report.satisfied,
             confidence=getattr(self, "confidence", None),

@@ -5,8 +5,7 @@ The only file that uses private parts of scikit-learn.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from math import inf, isfinite
+from math import isfinite
 from numbers import Real
 from typing import Any
 
@@ -18,8 +17,7 @@ from sklearn.utils._param_validation import Interval as _Interval
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils._set_output import _get_output_config
 
-from ..exceptions import InvalidParameterError, UnsupportedNotionError
-from ..notions import ALIP, LDP, LIP, AlphaLift, Chi2Lift, L1Lift, Notion
+from ..notions import NOTIONS, budget_pair, make_notion
 
 __all__ = [
     "ALPHA",
@@ -37,7 +35,6 @@ __all__ = [
     "make_notion",
 ]
 
-NOTIONS = ("lip", "alip", "ldp", "l1", "chi2", "alpha")
 #: Those that are linear inequalities on one output.
 POLYHEDRAL = ("lip", "alip", "ldp")
 
@@ -60,7 +57,7 @@ NONNEGATIVE = Interval(Real, 0, None, closed="left")
 COMMON: dict[str, Any] = {
     "sensitive": "no_validation",
     "useful": "no_validation",
-    "notion": [StrOptions(set(NOTIONS))],
+    "notion": [StrOptions(set(NOTIONS)), callable],
     "epsilon": [NONNEGATIVE, tuple, list],
     "lam": [Interval(Real, 0, 1, closed="neither")],
     "smoothing": [NONNEGATIVE],
@@ -79,70 +76,6 @@ CONFIDENCE: dict[str, list[Any]] = {"confidence": [Interval(Real, 0, 1, closed="
 
 #: Decorator of ``fit`` and ``partial_fit`` that checks the parameters first.
 checked = _fit_context(prefer_skip_nested_validation=True)
-
-
-def make_notion(
-    name: str,
-    epsilon: float | Sequence[float],
-    *,
-    lam: float,
-    alpha: float,
-    supported: Sequence[str],
-) -> Notion:
-    """Return the notion that an estimator's parameters describe.
-
-    Parameters
-    ----------
-    name : str
-        One of :data:`NOTIONS`.
-    epsilon : float or pair
-        The budget; a pair is (lower, upper).
-    lam : float
-        Share of a float epsilon that goes to the lower side.
-    alpha : float
-        Order, for ``name="alpha"``.
-    supported : sequence of str
-        Notions that the mechanism can enforce.
-    """
-    if name not in supported:
-        raise UnsupportedNotionError(
-            f"notion={name!r} is not supported by this mechanism; use one of "
-            f"{', '.join(map(repr, supported))}."
-        )
-    if name in ("lip", "ldp"):
-        if isinstance(epsilon, Sequence):
-            raise InvalidParameterError(
-                f"epsilon={epsilon!r} is a pair, but notion={name!r} takes one number; "
-                'for different lower and upper budgets use notion="alip".'
-            )
-        return LIP(epsilon) if name == "lip" else LDP(epsilon)
-    lower, upper = budget_pair(epsilon, lam)
-    if name == "alpha":
-        return AlphaLift(lower, upper, float(alpha))
-    kinds: dict[str, Callable[[float, float], Notion]] = {
-        "alip": ALIP,
-        "l1": L1Lift,
-        "chi2": Chi2Lift,
-    }
-    return kinds[name](lower, upper)
-
-
-def budget_pair(
-    epsilon: float | Sequence[float], lam: float, name: str = "epsilon"
-) -> tuple[float, float]:
-    """Return (lower, upper): a pair as it is, a number split into lam and 1 - lam."""
-    if not isinstance(epsilon, Sequence):
-        return lam * float(epsilon), (1 - lam) * float(epsilon)
-    if len(epsilon) != 2:
-        raise InvalidParameterError(
-            f"{name} must be a number or a pair (lower, upper), not {epsilon!r}."
-        )
-    if not all(isinstance(budget, Real) and 0 <= budget < inf for budget in epsilon):
-        raise InvalidParameterError(
-            f"{name}={epsilon!r}: both budgets of a pair must be finite numbers >= 0."
-        )
-    lower, upper = epsilon
-    return lower, upper
 
 
 def in_container(released: Any, estimator: BaseEstimator, *, keep_index: bool) -> Any:

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from html import escape
+from importlib.resources import files
 from pathlib import Path
 
-from .._format import html_table, number, share
+from .._format import factor, html_table, number, share
 from ..estimators import LiftSanitizer
-from ..plotting import ReleaseData
-from ..report import side_title
+from ..views import ReleaseView
 from ._flow import flow_figure
 from ._heat import lift_figure
 from ._posterior import posterior_figure
-from ._style import STYLE
-from ._words import budget_in_words, change_in_words, factor, how_made, limits
+from ._words import change_in_words, how_made, limits
 
 __all__ = ["report_page", "write_report"]
 
@@ -50,7 +49,7 @@ def report_page(
     >>> page[:15], "http" in page
     ('<!doctype html>', False)
     """
-    release = ReleaseData.of_estimator(sanitizer)
+    release = ReleaseView.of_estimator(sanitizer)
     useful, sensitive = release.useful_name, release.sensitive_name
     title = title or f"{useful} released, {sensitive} protected"
     body = "".join(
@@ -63,10 +62,11 @@ def report_page(
             _made(sanitizer),
         ]
     )
+    style = files(__package__).joinpath("style.css").read_text(encoding="utf-8")
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{escape(title)}</title><style>{STYLE}</style></head>\n"
+        f"<title>{escape(title)}</title><style>\n{style}</style></head>\n"
         f"<body><main>{body}</main></body></html>\n"
     )
 
@@ -129,12 +129,12 @@ def _cards(sanitizer: LiftSanitizer, sensitive: str, useful: str) -> str:
     )
 
 
-def _protection(sanitizer: LiftSanitizer, release: ReleaseData) -> str:
+def _protection(sanitizer: LiftSanitizer, release: ReleaseView) -> str:
     sensitive, useful = release.sensitive_name, release.useful_name
     return (
         "<h2>What is protected, and by how much</h2>"
         f"<p>{escape(change_in_words(sanitizer, sensitive, useful))}</p>"
-        f"<p>The promise: {escape(budget_in_words(sanitizer.notion_, sensitive))}</p>"
+        f"<p>The promise: {escape(sanitizer.notion_.in_words(sensitive))}</p>"
         f'<div class="scroll">{_levels(sanitizer)}</div>'
         f"{lift_figure(release)}<h3>What somebody believes after seeing a value</h3>"
         f"{posterior_figure(release)}"
@@ -151,11 +151,11 @@ def _levels(sanitizer: LiftSanitizer) -> str:
     for side, budget in sanitizer.notion_.budget.items():
         row = [number(level) for level in (report.levels_before[side], report.levels_after[side])]
         row += [] if worst is None else [number(worst[side])]
-        rows.append([side_title(side), *row, number(budget)])
+        rows.append([sanitizer.notion_.side(side).title, *row, number(budget)])
     return html_table(rows, [True] * (len(rows) - 1))
 
 
-def _cost(sanitizer: LiftSanitizer, release: ReleaseData) -> str:
+def _cost(sanitizer: LiftSanitizer, release: ReleaseView) -> str:
     report = sanitizer.report_
     kept = share(report.nmi)
     all_measures = html_table(report._cells(), [budget is not None for *_, budget in report.rows()])

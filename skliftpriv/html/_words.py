@@ -3,50 +3,17 @@
 from __future__ import annotations
 
 import sys
-from math import exp, inf
+from math import inf
 
-from .._format import share
+from .._format import factor, share
 from ..estimators import Guarantee, LiftSanitizer
-from ..notions import Notion
 
-__all__ = ["budget_in_words", "change_in_words", "how_made", "limits", "package_version"]
+__all__ = ["change_in_words", "how_made", "limits", "package_version"]
 
 
 def package_version() -> str:
     """Return the version of skliftpriv; the package itself lies above this room."""
     return str(getattr(sys.modules[__name__.partition(".")[0]], "__version__", "unknown"))
-
-
-def factor(level: float) -> str:
-    """Write exp(level) as a factor for a reader."""
-    if level > 20:
-        return "without limit" if level == inf else f"{exp(min(level, 700)):.1g}"
-    return f"{exp(level):.2f}" if level > -4 else f"{exp(level):.1g}"
-
-
-def budget_in_words(notion: Notion, sensitive: str) -> str:
-    """Say what the budget allows, without symbols."""
-    inner = getattr(notion, "notion", notion)  # the band that a relaxation may leave
-    budget = inner.budget
-    if "max_lift" in budget:
-        low, high = factor(-budget["min_lift"]), factor(budget["max_lift"])
-        text = (
-            f"Whoever sees a released value may find a value of {sensitive} at most {high} times "
-            f"and at least {low} times as probable as before"
-        )
-        if "srlip" in budget:
-            return f"{text}, whichever of the released columns they knew already."
-        delta = getattr(notion, "delta", None)
-        return f"{text}." if delta is None else f"{text}, but for a probability of {delta:g}."
-    if "ldp" in budget:
-        return (
-            f"A released value may be at most {factor(budget['ldp'])} times as probable for one "
-            f"value of {sensitive} as for another."
-        )
-    return (
-        f"For every released value an average, over the values of {sensitive}, of how much more "
-        "probable they become is bounded, and one of how much less; single values may change more."
-    )
 
 
 def change_in_words(sanitizer: LiftSanitizer, sensitive: str, useful: str) -> str:
@@ -77,7 +44,7 @@ def limits(sanitizer: LiftSanitizer, shuffled: bool) -> list[tuple[str, str]]:
             "Each row is protected on its own. Rows about the same person, household or event "
             "can be combined.",
         ),
-        ("Side information", _side(sanitizer)),
+        ("Side information", sanitizer.notion_.side_information),
         (
             "Membership and small groups",
             "It is about the sensitive value, not about whether somebody is in the table. How "
@@ -123,7 +90,7 @@ def _basis(sanitizer: LiftSanitizer) -> str:
 
 def _population(sanitizer: LiftSanitizer) -> str:
     text = "Other rows, and the population that they come from, differ from it, most in rare values"
-    if not sanitizer.notion_.polyhedral or "srlip" in sanitizer.notion_.budget:
+    if not sanitizer.notion_.supports_confidence:
         return f"{text}."
     if "confidence" in sanitizer.fitted_parameters():
         return f"{text}; <code>confidence=0.95</code> would cover that."
@@ -155,26 +122,10 @@ def _order(sanitizer: LiftSanitizer, shuffled: bool) -> str:
     if shuffled:
         return "Rows are released in random order and without an index."
     kept = sanitizer.fitted_parameters()["index"] == "keep"
-    what = (
-        "The order of the rows, and the index of a pandas frame, are"
-        if kept
-        else ("The order of the rows is")
-    )
+    index = ", and the index of a pandas frame, are" if kept else " is"
     return (
-        f"{what} released with the rows. Where the rows are sorted by the sensitive value, that "
-        "gives it away: shuffle them."
-    )
-
-
-def _side(sanitizer: LiftSanitizer) -> str:
-    if "srlip" in sanitizer.notion_.budget:
-        return (
-            "Covered for whoever knows some of the released columns of a row. Other knowledge "
-            "about a person, from outside the table, is not."
-        )
-    return (
-        "It bounds what the release adds for somebody who knows the overall distribution. Anyone "
-        "who knows more about a person may learn more from it."
+        f"The order of the rows{index} released with the rows. Where the rows are sorted by the "
+        "sensitive value, that gives it away: shuffle them."
     )
 
 

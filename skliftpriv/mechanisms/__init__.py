@@ -4,7 +4,7 @@ from ._conditional import ConditionalResult, conditional_reporting
 from ._optimal import OptimalResult, optimal_random_response
 from ._product import product_channel
 from ._protocols import ProtocolResult, generalized_randomized_response
-from ._result import MechanismResult, PartitionResult
+from ._result import MechanismResult, PartitionResult, ShownOutputs
 from ._sample_size import is_constant, rows_needed
 from ._side_channel import SideChannelReport, SideChannelResult, side_channel_resistant
 from ._subset_merging import subset_merging
@@ -20,6 +20,7 @@ __all__ = [
     "OptimalResult",
     "PartitionResult",
     "ProtocolResult",
+    "ShownOutputs",
     "SideChannelReport",
     "SideChannelResult",
     "UnaryResult",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.linalg import block_diag
@@ -25,6 +25,7 @@ from ._protocols import (
     require_lift_notion,
     status_of,
 )
+from ._result import ShownOutputs
 
 __all__ = ["ConditionalResult", "conditional_reporting"]
 
@@ -48,6 +49,12 @@ class ConditionalResult(ProtocolResult):
     def channel(self) -> Channel:
         """P(Y | X), what is left when S is averaged out."""
         return _marginal(self.joint, self.certified.channel)
+
+    @property
+    def shown(self) -> ShownOutputs:
+        """The outputs; P(s, y) does not follow from P(Y|X), because the mechanism saw S."""
+        rows = self.conditional.matrix.reshape(*self.joint.shape, -1)
+        return replace(super().shown, p_sy=np.einsum("sx,sxy->sy", self.joint.matrix, rows))
 
 
 def conditional_reporting(

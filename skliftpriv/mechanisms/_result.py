@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Self
 
-from .._arrays import Label
+from .._arrays import FloatArray, Label
 from .._format import share
 from .._limits import MOST_EXACT_CELLS, POOL, refuse_beyond
 from ..certificate import CertifiedChannel, release
@@ -16,7 +16,7 @@ from ..exceptions import InvalidParameterError
 from ..notions import Notion
 from ..report import PrivacyReport, privacy_report
 
-__all__ = ["MechanismResult", "PartitionResult", "check_set", "describe_result"]
+__all__ = ["MechanismResult", "PartitionResult", "ShownOutputs", "check_set", "describe_result"]
 
 
 def describe_result(result: Any) -> str:
@@ -40,6 +40,28 @@ def check_set(over: ConfidenceSet | None, joint: JointDistribution) -> None:
             "over holds distributions of other symbols than joint does; build both from the same "
             "table of counts, with the same labels."
         )
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShownOutputs:
+    """What is shown of a mechanism: its outputs, or single bits where these are too many.
+
+    Attributes
+    ----------
+    labels : tuple of labels
+        The outputs, or the symbols that the bits stand for.
+    matrix : ndarray of shape (n_inputs, n_labels)
+        P(Y=y | X=x), or the probability that the bit of y is 1 given X=x.
+    p_sy : ndarray of shape (n_sensitive, n_labels)
+        P(S=s, Y=y), or the probability of S=s together with the bit of y being 1.
+    bits : bool
+        Whether the columns are single bits.
+    """
+
+    labels: tuple[Label, ...]
+    matrix: FloatArray
+    p_sy: FloatArray
+    bits: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -106,6 +128,13 @@ class MechanismResult:
     def channel(self) -> Channel:
         """The channel as it is sampled."""
         return self.certified.channel
+
+    @property
+    def shown(self) -> ShownOutputs:
+        """The outputs with their probabilities, for displays and pages."""
+        channel = self.channel
+        p_sy = self.joint.released(channel.sparse)
+        return ShownOutputs(labels=channel.outputs, matrix=channel.matrix, p_sy=p_sy)
 
     @property
     def nmi(self) -> float:

@@ -15,7 +15,7 @@ from ..distribution import JointDistribution
 from ..notions import LDP, Notion
 from ..report import PrivacyReport
 from ._protocols import largest_alpha, require_lift_notion, status_of
-from ._result import describe_result
+from ._result import ShownOutputs, describe_result
 from ._unary_sets import WorstSets, all_sets, unary_report
 
 __all__ = ["UnaryResult", "optimized_unary_encoding"]
@@ -64,6 +64,14 @@ class UnaryResult:
 
     def __repr__(self) -> str:
         return describe_result(self)
+
+    @property
+    def shown(self) -> ShownOutputs:
+        """The single bits: their 2^n sets are too many to be shown."""
+        noise = self.noise_weight / TOTAL
+        matrix = np.where(np.eye(self.joint.shape[1], dtype=bool), 0.5, noise)
+        p_sy = self.joint.released(matrix)
+        return ShownOutputs(labels=self.joint.useful_labels, matrix=matrix, p_sy=p_sy, bits=True)
 
     @property
     def bit_weights(self) -> Weights:

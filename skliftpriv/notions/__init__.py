@@ -2,10 +2,13 @@
 
 from ._averaged import AlphaLift, Chi2Lift, L1Lift
 from ._base import Notion
+from ._by_name import NOTIONS, budget_pair, make_notion
+from ._exact import exp_below
 from ._lift_bounds import implied_lift_bounds
 from ._polyhedral import ALIP, LDP, LIP
 from ._relations import ImpliedBounds, implied_bounds, lift_band
 from ._side_channel import SRLIP
+from ._sides import Side
 
 __all__ = [
     "ALIP",
@@ -15,9 +18,14 @@ __all__ = [
     "L1Lift",
     "LDP",
     "LIP",
+    "NOTIONS",
     "Notion",
     "SRLIP",
+    "Side",
+    "budget_pair",
+    "exp_below",
     "implied_bounds",
     "implied_lift_bounds",
     "lift_band",
+    "make_notion",
 ]

@@ -14,7 +14,8 @@ import numpy as np
 
 from ..exceptions import UnsupportedNotionError
 from ._base import Notion, finite_exp
-from ._polyhedral import ALIP, LDP, LIP, MAX_LIFT, MIN_LIFT
+from ._polyhedral import ALIP, LDP, LIP
+from ._sides import MAX_LIFT, MIN_LIFT
 
 __all__ = ["ImpliedBounds", "implied_bounds", "lift_band"]
 

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from ..exceptions import InvalidParameterError
-from ._labels import note_lines
 from ._matplotlib import Axes, load
 from ._style import SMALL
+from ._text import note_lines
 
 __all__ = ["below", "bare", "inches", "label_width", "panels", "text_inches"]
 

@@ -6,14 +6,14 @@ from typing import Any, Self
 
 import numpy as np
 
-from .._arrays import FloatArray
+from .._format import rounded, share
+from ..views import ReleaseView, pick
 from ._base import ReleaseDisplay
-from ._heatmap import lines_for, pick
-from ._labels import number, share, shorten
+from ._heatmap import lines_for
 from ._matplotlib import Axes, load
 from ._panels import below, label_width, panels, text_inches
-from ._release import ReleaseData
 from ._style import BLUE, FONT, GREY, SMALL, VERMILLION
+from ._text import shorten
 
 __all__ = ["PosteriorDisplay"]
 
@@ -32,7 +32,7 @@ class PosteriorDisplay(ReleaseDisplay):
 
     Parameters
     ----------
-    release : ReleaseData
+    release : ReleaseView
         What is released.
 
     Attributes
@@ -61,13 +61,10 @@ class PosteriorDisplay(ReleaseDisplay):
     array([0.25, 0.67])
     """
 
-    def __init__(self, release: ReleaseData) -> None:
+    def __init__(self, release: ReleaseView) -> None:
         super().__init__(release)
         self.posterior = release.posterior
-        self.allowed: FloatArray | None = None
-        if release.limits is not None:
-            bounds = release.joint.p_s[:, None] * np.exp(release.limits)
-            self.allowed = np.minimum(bounds, 1.0)
+        self.allowed = release.allowed
 
     def plot(self, ax: Any = None, *, max_symbols: int = 30, max_sensitive: int = 12) -> Self:
         """Draw the panels.
@@ -135,7 +132,7 @@ class PosteriorDisplay(ReleaseDisplay):
         ax.tick_params(axis="y", length=0)
         ax.spines[["top", "right", "left"]].set_visible(False)
         label = shorten(release.joint.sensitive_labels[s], 17, 2)
-        ax.set_title(f"{label}\nprior {share(prior)}", fontsize=FONT)
+        ax.set_title(f"{label}\nprior {share(prior, fine=True)}", fontsize=FONT)
 
     def _notes(self) -> list[str]:
         release = self.release
@@ -143,7 +140,7 @@ class PosteriorDisplay(ReleaseDisplay):
         text = f"Posterior probability of {s} for whoever sees the released {x}."
         if release.bits:
             text = f"Posterior probability of {s} for whoever sees one single bit of {x} be 1."
-            low, high = map(number, release.log_lifts)
+            low, high = map(rounded, release.log_lifts)
             text += f" All bits together: log-lift {low} to {high}."
         verdict = release.verdict()
         return [text + (f" {verdict}." if verdict else "")]
@@ -153,7 +150,7 @@ class PosteriorDisplay(ReleaseDisplay):
         logs = self.release.log_lift
         handles = [line([], [], color="black", linewidth=1.1, label="prior")]
         if self.allowed is not None:
-            label = f"allowed by {self.release.band}"
+            label = f"allowed by {self.release.band_name}"
             handles.append(patch(facecolor=BLUE, alpha=0.13, label=label))
         never = np.isneginf(logs)
         for cells, style, label in (

@@ -10,12 +10,12 @@ import pandas as pd
 
 from .._arrays import FloatArray
 from ..model_selection import tradeoff_curve
-from ._curve import axis_title, checked_curve, curve_points
+from ..views import axis_title, checked_curve, curve_points
 from ._edges import Edge
-from ._labels import shorten
 from ._matplotlib import Axes, load
 from ._panels import panels
 from ._style import FONT, GREY, line_style
+from ._text import shorten
 
 __all__ = ["TradeoffDisplay"]
 
