@@ -58,18 +58,18 @@ def _caption(release: ReleaseView, before: LiftTable, after: LiftTable) -> str:
 
 
 def _table(title: str, table: LiftTable, columns: Picked, release: ReleaseView) -> str:
+    names = [symbol_text(release.joint.sensitive_labels[s]) for s in columns.shown]
     head = "".join(
-        f'<th scope="col"><span>{escape(truncate(release.joint.sensitive_labels[s], 24))}</span>'
-        "</th>"
-        for s in columns.shown
+        f'<th scope="col"{_title(name, 24)}><span>{escape(truncate(name, 24))}</span></th>'
+        for name in names
     )
     scale = release.largest_log_lift
     body = []
     for y in table.picked.shown:
         cells = "".join(_cell(table.logs[s, y], table.outside[s, y], scale) for s in columns.shown)
         name = symbol_text(table.labels[y])
-        full = f' title="{escape(name)}"' if len(name) > 60 else ""
-        body.append(f'<tr><th scope="row"{full}>{escape(truncate(name, 60))}</th>{cells}</tr>')
+        head_of_row = f'<th scope="row"{_title(name, 60)}>{escape(truncate(name, 60))}</th>'
+        body.append(f"<tr>{head_of_row}{cells}</tr>")
     notes = [*table.picked.note(table.what), *columns.note("sensitive values")]
     below = "".join(f'<p class="soft">{escape(note)}</p>' for note in notes)
     return (
@@ -77,6 +77,11 @@ def _table(title: str, table: LiftTable, columns: Picked, release: ReleaseView) 
         f'style="background:none"></td>{head}</tr></thead><tbody>{"".join(body)}</tbody></table>'
         f"</div>{below}</div>"
     )
+
+
+def _title(name: str, most: int) -> str:
+    """Give the full name where it is truncated."""
+    return f' title="{escape(name)}"' if len(name) > most else ""
 
 
 def _cell(value: float, outside: bool, scale: float) -> str:
