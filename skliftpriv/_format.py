@@ -29,7 +29,7 @@ _NOISE = 1e-12
 #: Sign and colour of a good verdict, of a bad one, and of an open question.
 _LOOKS = {True: ("✓", "#1a7f37"), False: ("✗", "#c62828"), None: ("?", "#57606a")}
 _BADGE = "color:#fff;border-radius:0.3em;padding:0.1em 0.5em;font-weight:bold;white-space:nowrap"
-# Old-fashioned pages give tables a colour and a size of their own, black on dark ones too.
+# Some pages set a colour and a size for tables, even black on dark backgrounds.
 _TABLE = (
     "border-collapse:collapse;margin:0.4em 0;font-variant-numeric:tabular-nums;"
     "color:inherit;font-size:inherit"

@@ -24,7 +24,7 @@ _THINNEST = 0.08
 
 
 def flow_figure(release: ReleaseView) -> str:
-    """Draw the channel as a flow, or say what it is where there is none.
+    """Draw the channel as a flow, or describe it if single bits are released.
 
     Parameters
     ----------
@@ -44,7 +44,8 @@ def flow_figure(release: ReleaseView) -> str:
     )
     return (
         f'<figure><div class="scroll">{drawing}</div><figcaption>What becomes of every value of '
-        f"{escape(release.useful_name)}, as wide as it is common. {legend}</figcaption></figure>"
+        f"{escape(release.useful_name)}; bands are as wide as it is common. {legend}"
+        "</figcaption></figure>"
     )
 
 

@@ -53,7 +53,7 @@ def _caption(release: ReleaseView, before: LiftTable, after: LiftTable) -> str:
         low, high = map(signed, release.log_lifts)
         parts.append(f"All bits together have log-lifts from {low} to {high}.")
     if np.isneginf(before.logs).any() or np.isneginf(after.logs).any():
-        parts.append("−∞, hatched: never occurs together.")
+        parts.append("−∞, hatched: the two never occur together.")
     return f"<figcaption>{' '.join(parts)}</figcaption>"
 
 

@@ -1,4 +1,4 @@
-"""One page that tells what was done, what it cost and what it does not cover."""
+"""The report page: what is protected, what it cost and what is not covered."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ def report_page(
 ) -> str:
     """Write a page about a fitted sanitiser: what is protected, by how much, at what cost.
 
-    The page is one file of HTML without scripts. It loads nothing, and reads on a phone, on
-    paper, and on light and dark screens.
+    The page is one HTML file without scripts. It loads nothing, and is made for phones and
+    paper as well as for light and dark screens.
 
     Parameters
     ----------
@@ -107,14 +107,14 @@ def _cards(sanitizer: LiftSanitizer, sensitive: str, useful: str) -> str:
         ),
         ("Budget", str(sanitizer.notion_), f"basis: {guarantee.basis}"),
         (
-            "Becomes more probable at most",
+            "A value becomes at most",
             f"{factor(before.max_log_lift)} → {factor(after.max_log_lift)} times",
-            f"any value of {sensitive}, before → after, as estimated",
+            f"as probable: any value of {sensitive}, before → after, as estimated",
         ),
         (
-            "Becomes less probable at most",
+            "A value becomes at least",
             f"{factor(before.min_log_lift)} → {factor(after.min_log_lift)} times",
-            "0 rules a value out",
+            "as probable: 0 means that it is ruled out",
         ),
         ("Kept", share(report.nmi), f"of the information in {useful}"),
     ]
@@ -136,7 +136,7 @@ def _protection(sanitizer: LiftSanitizer, release: ReleaseView) -> str:
         f"<p>{escape(change_in_words(sanitizer, sensitive, useful))}</p>"
         f"<p>The promise: {escape(sanitizer.notion_.in_words(sensitive))}</p>"
         f'<div class="scroll">{_levels(sanitizer)}</div>'
-        f"{lift_figure(release)}<h3>What somebody believes after seeing a value</h3>"
+        f"{lift_figure(release)}<h3>What an observer believes after seeing a value</h3>"
         f"{posterior_figure(release)}"
     )
 
@@ -173,7 +173,7 @@ def _cost(sanitizer: LiftSanitizer, release: ReleaseView) -> str:
 
 
 def _uncovered(sanitizer: LiftSanitizer, shuffled: bool) -> str:
-    # The sentences are written here, but for names of columns.
+    # Names of columns are data and are escaped; the sentences themselves may mark code.
     items = "".join(
         f"<li><strong>{escape(name)}.</strong> {_marked(text)}</li>"
         for name, text in limits(sanitizer, shuffled)

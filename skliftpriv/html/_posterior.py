@@ -1,4 +1,4 @@
-"""What whoever sees a value believes about S: a strip for each sensitive value."""
+"""What an observer believes about S: a strip for each sensitive value."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ def posterior_figure(release: ReleaseView) -> str:
     strips = [_strip(release, int(s)) for s in shown.shown]
     what = "single bits of the release" if release.bits else "released values"
     words = [
-        f"Probability of each value of {escape(release.sensitive_name)}: the line is what "
-        "everybody knows,",
-        keyed("crosses above are what the original values tell,", "background:var(--red)"),
-        keyed(f"dots below are what the {what} tell.", "background:var(--blue)"),
+        f"Probability of each value of {escape(release.sensitive_name)}: the line is its overall "
+        "share,",
+        keyed("crosses above are its shares given the original values,", "background:var(--red)"),
+        keyed(f"dots below are its shares given the {what}.", "background:var(--blue)"),
     ]
     if release.limits is not None:
         shade = "background:var(--blue);opacity:.3"
-        words.append(keyed("Shaded is what the budget allows.", shade))
+        words.append(keyed("The budget allows the shaded range.", shade))
     words += map(escape, shown.note("sensitive values"))
     return f"<figure>{''.join(strips)}<figcaption>{' '.join(words)}</figcaption></figure>"
 

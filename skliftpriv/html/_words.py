@@ -1,4 +1,4 @@
-"""What is told about a release in sentences: the promise, its price, and where it ends."""
+"""Sentences of the report page: what changes, what is not covered and how it was made."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["change_in_words", "how_made", "limits", "package_version"]
 
 
 def package_version() -> str:
-    """Return the version of skliftpriv; the package itself lies above this room."""
+    """Return the version of skliftpriv, which this room cannot import from above."""
     return str(getattr(sys.modules[__name__.partition(".")[0]], "__version__", "unknown"))
 
 
@@ -26,8 +26,8 @@ def change_in_words(sanitizer: LiftSanitizer, sensitive: str, useful: str) -> st
 
     return (
         f"For the estimated distribution: seeing the original {useful} makes a value of "
-        f"{sensitive} {span(before.min_log_lift, before.max_log_lift)} as probable as it is for "
-        f"everybody; seeing what is released, {span(after.min_log_lift, after.max_log_lift)}."
+        f"{sensitive} {span(before.min_log_lift, before.max_log_lift)} as probable as it is "
+        f"overall; seeing what is released, {span(after.min_log_lift, after.max_log_lift)}."
     )
 
 
@@ -47,15 +47,15 @@ def limits(sanitizer: LiftSanitizer, shuffled: bool) -> list[tuple[str, str]]:
         ("Side information", sanitizer.notion_.side_information),
         (
             "Membership and small groups",
-            "It is about the sensitive value, not about whether somebody is in the table. How "
-            "common each sensitive value is overall is taken as known.",
+            "The guarantee is about the sensitive value, not about whether somebody is in the "
+            "table. How common each sensitive value is overall is assumed to be known.",
         ),
         ("New values", _new_values(guarantee)),
         ("Randomness", _randomness(guarantee)),
         (
             "This page",
-            "It shows statistics of the original rows. Give it to whoever decides on the release, "
-            "not to whoever receives it.",
+            "It shows statistics of the original rows. Share it with those who decide on the "
+            "release, not with those who receive the data.",
         ),
     ]
     if not guarantee.holds:
@@ -100,12 +100,12 @@ def _population(sanitizer: LiftSanitizer) -> str:
 def _again(guarantee: Guarantee) -> str:
     if guarantee.randomized:
         return (
-            "It covers one release. Drawing the same rows again, at this or another budget, lets "
-            "noise be averaged away, and what is leaked grows."
+            "One release is covered. If the same rows are drawn again, at this or another budget, "
+            "the noise can be averaged away, and more is leaked."
         )
     return (
-        "It covers one release. Nothing is drawn, so the same call repeats itself; releasing the "
-        "same rows at another budget, or by another mechanism, tells more about them."
+        "One release is covered. Nothing is drawn, so that the same rows give the same outputs; "
+        "releasing them at another budget, or by another mechanism, reveals more about them."
     )
 
 
@@ -115,7 +115,7 @@ def _others(guarantee: Guarantee) -> str:
     if guarantee.unprotected:
         listed = ", ".join(guarantee.unprotected)
         return f"{text}. Released with it, and not protected: {listed}."
-    return f"{text}; what is released besides, now or later, may give the sensitive value away."
+    return f"{text}; other columns, released now or later, may give the sensitive value away."
 
 
 def _order(sanitizer: LiftSanitizer, shuffled: bool) -> str:
@@ -137,7 +137,7 @@ def _new_values(guarantee: Guarantee) -> str:
 
 def _randomness(guarantee: Guarantee) -> str:
     if not guarantee.randomized:
-        return "Nothing is drawn: equal values are released alike."
+        return "Nothing is drawn: equal values are always released as the same output."
     if guarantee.secret_randomness:
         return "Draws come from the operating system's generator, and cannot be repeated."
     return (
@@ -169,7 +169,7 @@ def how_made(sanitizer: LiftSanitizer) -> list[tuple[str, str]]:
     if (gap := getattr(sanitizer, "gap_", None)) is not None:
         best = getattr(sanitizer, "optimum", "the optimum")
         rows.append(("Optimality", f"at most {share(max(gap, 0.0))} of X below {best}"))
-    rows.append(("Check", "budget compared in exact arithmetic with the integers that are sampled"))
+    rows.append(("Check", "in exact arithmetic, on the integers that are sampled"))
     rows.append(("Made with", f"skliftpriv {package_version()}"))
     return rows
 

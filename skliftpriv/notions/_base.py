@@ -19,7 +19,7 @@ from ._sides import MAX_LIFT, MIN_LIFT, SIDES, Side
 
 __all__ = ["Notion"]
 
-# Budgets are compared in floating point a hair (relative) on the private side, so that rounding
+# Budgets are compared in floating point with this relative margin, so that rounding
 # cannot call an output private that exact arithmetic would reject.
 _MARGIN = 1e-12
 # Beyond every lift of a real table, yet its square still fits into a double.
@@ -56,7 +56,7 @@ class Notion(ABC):
 
     @property
     def safe_budget(self) -> dict[str, float]:
-        """The budget less a hair, for comparisons in floating point."""
+        """The budget reduced by a small margin, for comparisons in floating point."""
         return {side: _on_the_safe_side(bound) for side, bound in self.budget.items()}
 
     @property
@@ -132,8 +132,8 @@ class Notion(ABC):
     def side_information(self) -> str:
         """Say what is promised about somebody who knows more than the distribution."""
         return (
-            "It bounds what the release adds for somebody who knows the overall distribution. "
-            "Anyone who knows more about a person may learn more from it."
+            "The budget bounds what the release adds for somebody who knows the overall "
+            "distribution. Somebody who knows more about a person may learn more from it."
         )
 
     @property
@@ -142,7 +142,7 @@ class Notion(ABC):
         return None
 
     def meets(self, lift: FloatArray, p_s: FloatArray) -> np.ndarray:
-        """Tell for every output whether it meets the budget, in doubt no.
+        """Tell for every output whether it meets the budget; if in doubt, it does not.
 
         A double cannot decide equality: an output within one part in 10^12 of the budget
         counts as missing it.
@@ -234,7 +234,7 @@ def is_number(value: object) -> bool:
 
 
 def check_budget(name: str, value: float) -> float:
-    """Return a budget as float, or say that it is not a finite number of at least 0."""
+    """Return a budget as float; raise if it is not a finite number of at least 0."""
     if not is_number(value):
         raise InvalidParameterError(f"{name} must be a number >= 0, not {value!r}.")
     try:

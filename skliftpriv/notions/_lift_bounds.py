@@ -87,7 +87,7 @@ def _farthest(allowed: Callable[[float], bool], limit: float) -> float:
 
 
 def _allowed(notion: Notion, prior: FloatArray, lift: FloatArray) -> bool:
-    """Tell whether a lift vector is within the budget, in doubt yes."""
+    """Tell whether a lift vector is within the budget; if in doubt, it is."""
     with np.errstate(over="ignore", divide="ignore"):
         levels = notion.levels(lift[:, None], prior)
     return all(

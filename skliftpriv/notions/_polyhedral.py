@@ -28,7 +28,7 @@ class _LiftBand(Notion):
 
     @property
     def when_resampled(self) -> str | None:
-        if self.perfect:  # the draw is rounded, so that a budget of 0 is missed by a hair
+        if self.perfect:  # the draw is rounded, so that a budget of 0 is just missed
             return None
         total = number(sum(self.budget.values()))
         return f"in a table that holds such values the log-lift may reach {total} either way"

@@ -8,7 +8,7 @@ import numpy as np
 
 from .._format import share
 from ..exceptions import InvalidParameterError
-from ..views import MEANINGS, Flow, Picked, ReleaseView, flow_order, pick
+from ..views import MEANINGS, Flow, Picked, flow_order, pick
 from ._base import ReleaseDisplay
 from ._flow import draw_flow
 from ._heatmap import draw_heatmap
@@ -19,7 +19,7 @@ from ._text import shorten
 
 __all__ = ["ChannelDisplay"]
 
-#: Probabilities below it, which rounding toward privacy leaves everywhere, are only dotted.
+#: Smaller probabilities, which rounding toward privacy leaves everywhere, are only dots.
 _TINY = 0.001
 _COLOURS = {"kept": BLUE, "merged": ORANGE, "changed": VERMILLION, "rest": GREY}
 
@@ -61,16 +61,13 @@ class ChannelDisplay(ReleaseDisplay):
     (15, 7)
     """
 
-    def __init__(self, release: ReleaseView) -> None:
-        super().__init__(release)
-
     def plot(self, ax: Any = None, *, kind: str = "heatmap", max_symbols: int = 30) -> Self:
         """Draw the channel.
 
         Parameters
         ----------
         ax : Axes, optional
-            Where to draw. Labels stand outside of it; figures made with
+            Where to draw. Labels are placed outside of it; figures made with
             ``layout="constrained"`` leave room for them.
         kind : {"heatmap", "flow"}, default="heatmap"
             What to draw. Unary encoding has no flow.
@@ -136,7 +133,7 @@ class ChannelDisplay(ReleaseDisplay):
             notes += ["White, or a dot: below 0.1%."]
         if not (values > 0).any(axis=0).all():
             notes += ["An empty column comes from values that are not shown."]
-        notes += [*x.note("values"), *y.note("bits" if release.bits else "outputs")]
+        notes += [*x.note("values"), *y.note(release.what)]
         below(self.ax_, notes, [], max(cells, 3.0))
 
     def _flow(self, ax: Any, x: Picked, y: Picked) -> None:

@@ -1,4 +1,4 @@
-"""Infinite values on an axis: at its edge, at a tick that says so."""
+"""Infinite values, drawn at the edge of an axis and at a tick of their own."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Edge:
 
     @classmethod
     def of(cls, values: ArrayLike) -> Edge:
-        """Read the range of values off."""
+        """Find the range of values."""
         array = np.asarray(values, dtype=float)
         finite = array[np.isfinite(array)]
         low, high = (finite.min(), finite.max()) if finite.size else (0.0, 1.0)

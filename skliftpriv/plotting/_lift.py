@@ -25,9 +25,9 @@ class LiftDisplay(ReleaseDisplay):
     """Heat maps of the log-lift log P(s|y) / P(s): of X itself, and of what is released.
 
     Both have the same colours, centred at 0. Cells outside the budget are outlined; cells that
-    never occur have a log-lift of minus infinity, and are hatched rather than coloured. A notion
-    that bounds no single cell, such as LDP, outlines nothing, and its level is in the title.
-    For unary encoding the rows are single bits; the title speaks of all bits together.
+    never occur have a log-lift of minus infinity, and are hatched rather than coloured. If the
+    notion does not bound single cells, as LDP does not, nothing is outlined and the title gives
+    the level. For unary encoding the rows are single bits; the title is about all bits together.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What whoever sees an output believes about S, against what everybody believes."""
+"""What an observer of an output believes about S, against the prior."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ class PosteriorDisplay(ReleaseDisplay):
 
     One panel per sensitive value, one row per output. A line marks the prior, a shaded interval
     what the budget allows. Posteriors outside of it are crosses; a posterior of 0, which rules
-    the sensitive value out, is a diamond. A notion that bounds no single posterior, such as LDP,
-    shades nothing. For unary encoding the rows are single bits.
+    the sensitive value out, is a diamond. If the notion does not bound single posteriors, as LDP
+    does not, nothing is shaded. For unary encoding the rows are single bits.
 
     Parameters
     ----------
@@ -99,8 +99,7 @@ class PosteriorDisplay(ReleaseDisplay):
             self._panel(panel, value, y.shown)
             labels = rows if i % per_row == 0 else [""] * len(rows)
             panel.set_yticks(np.arange(len(rows)), labels, fontsize=FONT)
-        what = "bits" if release.bits else "outputs"
-        notes = [*self._notes(), *y.note(what), *s.note("sensitive values")]
+        notes = [*self._notes(), *y.note(release.what), *s.note("sensitive values")]
         self._legend(self.ax_[(grid_rows - 1) * per_row], notes, n_columns * 1.4)
         return self
 
@@ -137,9 +136,9 @@ class PosteriorDisplay(ReleaseDisplay):
     def _notes(self) -> list[str]:
         release = self.release
         s, x = release.sensitive_name, release.useful_name
-        text = f"Posterior probability of {s} for whoever sees the released {x}."
+        text = f"Posterior probability of {s} given the released {x}."
         if release.bits:
-            text = f"Posterior probability of {s} for whoever sees one single bit of {x} be 1."
+            text = f"Posterior probability of {s} given that a single bit of {x} is 1."
             low, high = map(rounded, release.log_lifts)
             text += f" All bits together: log-lift {low} to {high}."
         verdict = release.verdict()

@@ -41,11 +41,12 @@ class LiftTable:
 
 def lift_tables(release: ReleaseView, most: int) -> tuple[LiftTable, LiftTable]:
     """Return the log-lifts before and after, with at most so many labels shown."""
-    joint, what = release.joint, "bits" if release.bits else "outputs"
-    before, after = release.log_lift_before, release.log_lift
+    joint, before, after = release.joint, release.log_lift_before, release.log_lift
     return (
         LiftTable(
             joint.useful_labels, before, release.outside(before), pick(joint.p_x, most), "values"
         ),
-        LiftTable(release.outputs, after, release.outside(after), pick(release.p_y, most), what),
+        LiftTable(
+            release.outputs, after, release.outside(after), pick(release.p_y, most), release.what
+        ),
     )

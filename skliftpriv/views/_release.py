@@ -142,6 +142,11 @@ class ReleaseView:
         )
 
     @property
+    def what(self) -> str:
+        """What the columns are: "outputs" or "bits"."""
+        return "bits" if self.bits else "outputs"
+
+    @property
     def p_y(self) -> FloatArray:
         """Probability of every output, or of every bit to be 1."""
         return np.asarray(self.p_sy.sum(axis=0))
@@ -156,7 +161,7 @@ class ReleaseView:
         """Log-lift of every cell after the release, shape (n_sensitive, n_outputs)."""
         return log_lift(self.p_sy, p_s=self.joint.p_s)
 
-    @property
+    @cached_property
     def largest_log_lift(self) -> float:
         """Largest finite log-lift before and after, in absolute value, for a scale of colours."""
         logs = np.abs(np.concatenate([self.log_lift_before.ravel(), self.log_lift.ravel()]))
@@ -167,12 +172,12 @@ class ReleaseView:
         """P(X=x, Y=y), shape (n_inputs, n_outputs)."""
         return np.asarray(self.joint.p_x[:, None] * self.matrix)
 
-    @property
+    @cached_property
     def posterior_before(self) -> FloatArray:
         """P(S=s | X=x), shape (n_sensitive, n_useful)."""
         return np.asarray(self.joint.lift * self.joint.p_s[:, None])
 
-    @property
+    @cached_property
     def posterior(self) -> FloatArray:
         """P(S=s | Y=y), shape (n_sensitive, n_outputs)."""
         return np.asarray(np.exp(self.log_lift) * self.joint.p_s[:, None])
@@ -187,7 +192,7 @@ class ReleaseView:
         """What the limits are called."""
         return "" if self.notion is None else self.notion.band_name
 
-    @property
+    @cached_property
     def allowed(self) -> FloatArray | None:
         """Smallest and largest posterior within the budget, shape (n_sensitive, 2), or None."""
         if self.limits is None:
