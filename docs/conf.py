@@ -66,7 +66,7 @@ numpydoc_xref_aliases = {
     "LiftSanitizer": "skliftpriv.estimators.LiftSanitizer",
     "Notion": "skliftpriv.notions.Notion",
     "PrivacyReport": "skliftpriv.report.PrivacyReport",
-    "ReleaseData": "skliftpriv.plotting.ReleaseData",
+    "ReleaseView": "skliftpriv.plotting.ReleaseView",
     "AuditReport": "skliftpriv.metrics.AuditReport",
     "ImpliedBounds": "skliftpriv.notions.ImpliedBounds",
     "SRLIP": "skliftpriv.notions.SRLIP",

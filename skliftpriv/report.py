@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,7 +16,7 @@ from .channel import Channel
 from .distribution import JointDistribution
 from .notions import Notion
 
-__all__ = ["LeakageSummary", "PrivacyReport", "privacy_report", "side_title", "worst_levels"]
+__all__ = ["LeakageSummary", "PrivacyReport", "privacy_report", "worst_levels"]
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ class LeakageSummary:
         return cls(**{name: float(value) for name, value in values.items()})
 
 
-#: How the rows of a report are called for a reader.
+#: What the measures of a report are called.
 TITLES = {
     "max_log_lift": "max log-lift",
     "min_log_lift": "min log-lift",
@@ -97,9 +97,6 @@ TITLES = {
     "mutual_information": "I(X;Y), utility",
     "nmi": "NMI, share of X kept",
 }
-
-#: Sides of a notion that are rows of the summary already, but for the sign of the smallest lift.
-_ROW_OF_SIDE = {"max_lift": "max_log_lift", "min_lift": "min_log_lift", "ldp": "ldp"}
 
 
 @dataclass(frozen=True)
@@ -163,25 +160,24 @@ class PrivacyReport:
 
     def rows(self) -> list[tuple[str, float, float, float | None]]:
         """Return one row (name, before, after, budget or None) per measure."""
-        bounds = _bounds_of_rows(self.notion.budget)
-        rows: list[tuple[str, float, float, float | None]] = [
-            (field.name, *self._pair(field.name), bounds.get(field.name))
-            for field in fields(LeakageSummary)
-        ]
-        for side, budget in self.notion.budget.items():
-            if side not in _ROW_OF_SIDE:
-                rows.append((side, self.levels_before[side], self.levels_after[side], budget))
-        return rows
-
-    def _pair(self, name: str) -> tuple[float, float]:
-        return getattr(self.before, name), getattr(self.after, name)
+        bounds: dict[str, float] = {}
+        others: list[tuple[str, float, float, float | None]] = []
+        for name, budget in self.notion.budget.items():
+            side = self.notion.side(name)
+            if side.measure is None:
+                others.append((name, self.levels_before[name], self.levels_after[name], budget))
+            else:
+                bounds[side.measure] = side.sign * budget
+        before, after = asdict(self.before), asdict(self.after)
+        return [(name, before[name], after[name], bounds.get(name)) for name in TITLES] + others
 
     def _cells(self) -> list[list[str]]:
         """Write the rows as text, below a header."""
         cells = [["", "before", "after", "budget"]]
         for name, before, after, budget in self.rows():
             bound = "" if budget is None else number(budget)
-            cells.append([_title(name), number(before), number(after), bound])
+            title = TITLES.get(name) or self.notion.side(name).title
+            cells.append([title, number(before), number(after), bound])
         return cells
 
     def _in_words(self) -> str:
@@ -197,7 +193,10 @@ class PrivacyReport:
     def _worst_in_words(self) -> list[str]:
         if self.levels_worst is None:
             return []
-        levels = (f"{side_title(side)} {number(at)}" for side, at in self.levels_worst.items())
+        levels = (
+            f"{self.notion.side(name).title} {number(level)}"
+            for name, level in self.levels_worst.items()
+        )
         return [f"Worst case over the confidence set: {', '.join(levels)}"]
 
     def __repr__(self) -> str:
@@ -259,25 +258,3 @@ def worst_levels(notion: Notion, lift: FloatArray, p_s: FloatArray) -> dict[str,
     """Largest level of each side of a notion over all outputs."""
     # Added to 0.0 the level -0.0 of a constant loses its sign.
     return {side: 0.0 + float(level.max()) for side, level in notion.levels(lift, p_s).items()}
-
-
-def side_title(side: str) -> str:
-    """How a side of a notion is called for a reader."""
-    row = _ROW_OF_SIDE.get(side)
-    if row is None:
-        name = side.upper() if side == "srlip" else side.replace("_", "-")
-        return f"{name} level"
-    return f"minus {TITLES[row]}" if side == "min_lift" else TITLES[row]
-
-
-def _bounds_of_rows(budget: dict[str, float]) -> dict[str, float]:
-    """Budgets that compare with a row of the summary, with the sign of the row."""
-    return {
-        row: -budget[side] if side == "min_lift" else budget[side]
-        for side, row in _ROW_OF_SIDE.items()
-        if side in budget
-    }
-
-
-def _title(name: str) -> str:
-    return TITLES.get(name) or side_title(name)

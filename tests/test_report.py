@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from skliftpriv import ALIP, LDP, LIP, AlphaLift, Chi2Lift, JointDistribution, L1Lift
-from skliftpriv._format import number, share, text_table
+from skliftpriv._format import number
 from skliftpriv.mechanisms import watchdog
 
 # S = 1 never goes with X = 2, so that X itself has a log-lift of minus infinity.
@@ -20,55 +20,6 @@ def report_of(notion, joint=JOINT):
 
 def text_of(html):
     return " ".join(re.sub("<[^>]*>", " ", html).split())
-
-
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [
-        (0.28104, "0.2810"),
-        (-0.5, "-0.5000"),
-        (-0.0, "0.0000"),
-        (-3e-17, "0.0000"),
-        (1e-6, "1.00e-06"),
-        (-0.000321, "-3.21e-04"),
-        (0.001, "0.0010"),
-        (99999.0, "99999.0000"),
-        (1234567.0, "1.23e+06"),
-        (np.inf, "inf"),
-        (-np.inf, "-inf"),
-    ],
-)
-def test_numbers_have_four_decimals_unless_these_say_nothing(value, text):
-    assert number(value) == text
-
-
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [
-        (0.7215, "72%"),
-        (0.0, "0%"),
-        (1.0, "100%"),
-        (1 - 1e-15, "100%"),
-        (1e-16, "0%"),
-        (0.996, "99.6%"),
-        (0.9996, ">99.9%"),
-        (0.004, "0.4%"),
-        (0.0004, "<0.1%"),
-        (0.01, "1%"),
-        (0.99, "99%"),
-    ],
-)
-def test_shares_are_not_rounded_to_all_or_nothing(value, text):
-    assert share(value) == text
-
-
-def test_columns_are_as_wide_as_their_widest_cell_and_lines_end_with_text():
-    lines = text_table([["", "a", "b"], ["long title", "1", ""], ["t", "-12345.0000", "2"]])
-    assert lines == [
-        "                       a   b",
-        "long title             1",
-        "t            -12345.0000   2",
-    ]
 
 
 def test_text_says_the_verdict_first_and_what_was_kept_last():

@@ -14,7 +14,7 @@ from ..exceptions import UnsupportedNotionError
 from ..measures import log_lift
 from ..metrics import audit_counts
 from ..notions import NOTIONS, Notion, make_notion
-from ..report import side_title, worst_levels
+from ..report import worst_levels
 from ._console import Console
 from ._counting import add_input, count_rows, opened
 from ._errors import CommandError
@@ -101,7 +101,7 @@ def run_audit(args: argparse.Namespace, console: Console) -> int:
     lines = [
         f"Leakage about {listed(args.sensitive)} from {listed(args.useful)}: {verdict}.",
         f"{notion}, {plural(rows.n_rows, 'row')}, {how}; levels in nats.",
-        *text_table(_cells(bounds)),
+        *text_table(_cells(bounds, notion)),
         "Largest deviations:",
         *(f"  {line}" for line in worst["text"]),
         _outcome(failed, verdict, fail_on),
@@ -185,13 +185,14 @@ def _worst(rows: CountedRows) -> pd.DataFrame:
     return pd.DataFrame(found, columns=["sensitive", "useful", "rows", "lift", "log_lift", "text"])
 
 
-def _cells(bounds: pd.DataFrame) -> list[list[str]]:
+def _cells(bounds: pd.DataFrame, notion: Notion) -> list[list[str]]:
     titles = {"low": "at least", "high": "at most"}
     header = ["", *(titles.get(name, name) for name in bounds.columns)]
     rows: list[list[str]] = [header]
     for side, row in bounds.to_dict(orient="index").items():
-        title = side_title(side)
-        if side == "min_lift":  # with its sign, as in reports
+        shown = notion.side(side)
+        title = shown.title
+        if shown.sign < 0:  # with its sign, as in reports
             title = title.removeprefix("minus ")
             row = {name: cell if name == "verdict" else -cell for name, cell in row.items()}
             row |= {"low": row["high"], "high": row["low"]} if "low" in row else {}

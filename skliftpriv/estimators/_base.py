@@ -259,10 +259,10 @@ class LiftSanitizer(TransformerMixin, BaseEstimator, ABC, Generic[Result]):
             alpha=self.alpha,
             supported=self._supported_notions,
         )
-        if self.confidence is not None and not notion.polyhedral:
+        if self.confidence is not None and not notion.supports_confidence:
             raise InvalidParameterError(
                 f"confidence={self.confidence} works with notion "
-                f"{', '.join(map(repr, POLYHEDRAL_NOTIONS))}, not with {self.notion!r}; use one of "
+                f"{', '.join(map(repr, POLYHEDRAL_NOTIONS))}, not with {notion}; use one of "
                 "these or confidence=None."
             )
         return notion
@@ -316,8 +316,7 @@ class LiftSanitizer(TransformerMixin, BaseEstimator, ABC, Generic[Result]):
         passed = layout.rest_names if self.remainder == "passthrough" else []
         randomized = draws or self.handle_unknown == "resample"
         return Guarantee(
-            notion=str(result.notion),
-            budget=dict(result.notion.budget),
+            promise=result.notion,
             achieved=dict(result.report.levels_promised),
             holds=result.report.satisfied,
             confidence=self.confidence,

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from math import inf
 from typing import Any
 
 from .._format import html_card, html_table, number
-from ..report import side_title
+from ..notions import Notion
 
 __all__ = ["Guarantee"]
 
@@ -20,8 +19,10 @@ class Guarantee:
 
     Attributes
     ----------
-    notion : str
+    promise : Notion
         The privacy notion with its budget.
+    notion : str
+        The same in words.
     budget, achieved : dict
         Budget of each side in nats, and the level that what is sampled reaches.
     holds : bool
@@ -52,8 +53,7 @@ class Guarantee:
         False if the noise comes from a seed. Such a release is not private.
     """
 
-    notion: str
-    budget: dict[str, float]
+    promise: Notion
     achieved: dict[str, float]
     holds: bool
     confidence: float | None
@@ -69,6 +69,16 @@ class Guarantee:
     single_release: bool = True
 
     @property
+    def notion(self) -> str:
+        """The privacy notion with its budget, in words."""
+        return str(self.promise)
+
+    @property
+    def budget(self) -> dict[str, float]:
+        """Budget of each side in nats."""
+        return dict(self.promise.budget)
+
+    @property
     def basis(self) -> str:
         """For which distribution the promise is made, in a word or two."""
         if self.confidence is None:
@@ -82,7 +92,9 @@ class Guarantee:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the guarantee as plain data."""
-        return {**asdict(self), "basis": self.basis, "private": self.private}
+        plain = {name: value for name, value in asdict(self).items() if name != "promise"}
+        said = {"notion": self.notion, "budget": self.budget}
+        return {**said, **plain, "basis": self.basis, "private": self.private}
 
     @property
     def claim(self) -> str:
@@ -132,14 +144,8 @@ class Guarantee:
     @property
     def with_new_values(self) -> str:
         """What is left of the promise in a table where some values are drawn anew."""
-        # The draw is rounded, so that a budget of 0 is missed by a hair.
-        usual = self.confidence is None and all(0 < b < inf for b in self.budget.values())
-        if usual and set(self.budget) == {"ldp"}:
-            return "the budget still holds"
-        if usual and set(self.budget) == {"min_lift", "max_lift"}:
-            total = number(sum(self.budget.values()))
-            return f"in a table that holds such values the log-lift may reach {total} either way"
-        return "a table that holds such values is not covered"
+        still = self.promise.when_resampled if self.confidence is None else None
+        return still or "a table that holds such values is not covered"
 
     def __str__(self) -> str:
         sides = ", ".join(
@@ -153,7 +159,7 @@ class Guarantee:
 
     def _repr_html_(self) -> str:
         rows = [
-            [side_title(side), number(self.achieved[side]), number(bound)]
+            [self.promise.side(side).title, number(self.achieved[side]), number(bound)]
             for side, bound in self.budget.items()
         ]
         table = html_table([["level in nats", "reached", "budget"], *rows], [True] * len(rows))

@@ -49,7 +49,7 @@ NONNEGATIVE = Interval(Real, 0, None, closed="left")
 COMMON: dict[str, Any] = {
     "sensitive": "no_validation",
     "useful": "no_validation",
-    "notion": [StrOptions(set(NOTIONS))],
+    "notion": [StrOptions(set(NOTIONS)), callable],
     "epsilon": [NONNEGATIVE, tuple, list],
     "lam": [Interval(Real, 0, 1, closed="neither")],
     "smoothing": [NONNEGATIVE],

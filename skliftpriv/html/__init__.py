@@ -1,4 +1,4 @@
-"""A page on a release that needs nothing else: no network, no script, no other file."""
+"""A report page on a release: one HTML file without scripts that loads nothing."""
 
 from ._page import report_page, write_report
 from ._words import package_version

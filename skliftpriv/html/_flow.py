@@ -7,13 +7,11 @@ from html import escape
 
 import numpy as np
 
-from .._arrays import FloatArray
+from .._arrays import FloatArray, Label
+from .._format import share
 from ..channel import symbol_text
-from ..plotting import ChannelDisplay, ReleaseData
-from ..plotting._flow import flow_order, spread
-from ..plotting._heatmap import Picked, pick
-from ..plotting._labels import share
-from ._parts import keyed, short
+from ..views import MEANINGS, Flow, Picked, ReleaseView, pick, spread, truncate
+from ._parts import keyed
 
 __all__ = ["flow_figure"]
 
@@ -23,93 +21,62 @@ _LABELS, _BANDS, _NODE = 275.0, 220.0, 8.0
 _CHARACTERS = 26
 #: Bands that are thinner than this, in pixels, cannot be seen.
 _THINNEST = 0.08
-_MEANINGS = {
-    "kept": "released as it is",
-    "merged": "released as a set of values",
-    "changed": "released as another value",
-    "rest": "from or to values that are not shown one by one",
-}
 
 
-def flow_figure(release: ReleaseData) -> str:
-    """Draw the channel as a flow, or say what it is where there is none.
+def flow_figure(release: ReleaseView) -> str:
+    """Draw the channel as a flow, or describe it if single bits are released.
 
     Parameters
     ----------
-    release : ReleaseData
+    release : ReleaseView
         What is released.
     """
     if release.bits:
         return _bits(release)
-    flows = release.joint.p_x[:, None] * release.matrix
-    kinds = ChannelDisplay(release)._kinds()
     x, y = pick(release.joint.p_x, _MOST), pick(release.p_y, _MOST)
-    flows, kinds = _with_rest(flows, kinds, x, y)
-    inputs = _names([release.joint.useful_labels[i] for i in x.shown], x)
-    outputs = _names([release.outputs[j] for j in y.shown], y)
-    i, j = flow_order(flows)
-    flows, kinds = flows[np.ix_(i, j)], kinds[np.ix_(i, j)]
-    drawing = _svg(flows, kinds, [inputs[k] for k in i], [outputs[k] for k in j])
+    flow = Flow.of(release, x, y)
+    inputs = _names(release.joint.useful_labels, x, flow.inputs)
+    outputs = _names(release.outputs, y, flow.outputs)
+    drawing = _svg(flow, inputs, outputs)
     legend = " ".join(
-        keyed(
-            f"{meaning}: {share(float(flows[kinds == kind].sum()))}.", f"background:var(--{kind})"
-        )
-        for kind, meaning in _MEANINGS.items()
-        if flows[kinds == kind].sum() > 1e-12
+        keyed(f"{MEANINGS[kind]}: {share(total, fine=True)}.", f"background:var(--{kind})")
+        for kind, total in flow.shares.items()
     )
     return (
         f'<figure><div class="scroll">{drawing}</div><figcaption>What becomes of every value of '
-        f"{escape(release.useful_name)}, as wide as it is common. {legend}</figcaption></figure>"
+        f"{escape(release.useful_name)}; bands are as wide as it is common. {legend}"
+        "</figcaption></figure>"
     )
 
 
-def _bits(release: ReleaseData) -> str:
+def _bits(release: ReleaseView) -> str:
     matrix = release.matrix
-    wrong = float(matrix[0, 1]) if matrix.shape[1] > 1 else 0.0
+    true, other = matrix[0, 0], matrix[0, 1] if matrix.shape[1] > 1 else 0.0
     return (
         f"<p>Each row is released as {matrix.shape[1]} bits, one per value of "
         f"{escape(release.useful_name)}. The bit of the true value is 1 with probability "
-        f"{share(float(matrix[0, 0]))}, every other bit with probability {share(wrong)}.</p>"
+        f"{share(true, fine=True)}, every other bit with probability {share(other, fine=True)}.</p>"
     )
 
 
-def _with_rest(
-    flows: FloatArray, kinds: np.ndarray, x: Picked, y: Picked
-) -> tuple[FloatArray, np.ndarray]:
-    """Collect what is not shown one by one in a last row and column."""
-    for axis, picked in ((0, x), (1, y)):
-        shown = np.take(flows, picked.shown, axis=axis)
-        kinds = np.take(kinds, picked.shown, axis=axis)
-        if picked.hidden.size:
-            hidden = np.take(flows, picked.hidden, axis=axis).sum(axis=axis, keepdims=True)
-            shown = np.concatenate([shown, hidden], axis=axis)
-            kinds = np.concatenate([kinds, np.full(hidden.shape, "rest", dtype=object)], axis=axis)
-        flows = shown
-    return flows, kinds
+def _names(labels: Sequence[Label], picked: Picked, order: np.ndarray) -> list[str]:
+    names = [*(symbol_text(labels[i]) for i in picked.shown), *picked.others]
+    return [names[k] for k in order]
 
 
-def _names(labels: Sequence[object], picked: Picked) -> list[str]:
-    names = [symbol_text(label) for label in labels]
-    return [*names, f"{picked.hidden.size} others"] if picked.hidden.size else names
-
-
-def _svg(
-    flows: FloatArray, kinds: np.ndarray, inputs: Sequence[str], outputs: Sequence[str]
-) -> str:
+def _svg(flow: Flow, inputs: Sequence[str], outputs: Sequence[str]) -> str:
     height = _LINE * max(len(inputs), len(outputs), 4)
     width = 2 * _LABELS + _BANDS
     left, right = _LABELS, _LABELS + _BANDS
     scale = 0.78 * height
-    sides = []
-    for axis, names, edge in ((1, inputs, left), (0, outputs, right)):
-        masses = flows.sum(axis=axis) * scale
-        gap = (height - masses.sum()) / max(masses.size - 1, 1) if masses.size > 1 else 0.0
-        tops = np.cumsum(masses) - masses + gap * np.arange(masses.size)
-        tops += (height - masses.sum()) / 2 if masses.size == 1 else 0.0
-        sides.append((tops, masses, names, edge))
-    bands = _bands(flows * scale, kinds, sides[0][0], sides[1][0], left + _NODE, right - _NODE)
+    tops, starts = flow.places(height / scale)
+    bands = _bands(flow, *starts, scale=scale, left=left + _NODE, right=right - _NODE)
     nodes = "".join(
-        _nodes(*side, height=height, outward=-1 if k == 0 else 1) for k, side in enumerate(sides)
+        _nodes(scale * ends, scale * flow.masses.sum(axis=axis), names, edge, height, outward)
+        for ends, axis, names, edge, outward in (
+            (tops[0], 1, inputs, left, -1),
+            (tops[1], 0, outputs, right, 1),
+        )
     )
     words = f"Flow from {len(inputs)} original values to {len(outputs)} released ones"
     return (
@@ -119,16 +86,15 @@ def _svg(
 
 
 def _bands(
-    widths: FloatArray, kinds: np.ndarray, tops: FloatArray, ends: FloatArray, a: float, b: float
+    flow: Flow, start: FloatArray, end: FloatArray, *, scale: float, left: float, right: float
 ) -> str:
-    start = tops[:, None] + np.cumsum(widths, axis=1) - widths
-    stop = ends[None, :] + np.cumsum(widths, axis=0) - widths
-    middle = (a + b) / 2
+    a, middle, b = left, (left + right) / 2, right
     paths = []
-    for i, j in np.argwhere(widths > _THINNEST):
-        y, z, w = start[i, j], stop[i, j], widths[i, j]
+    for i, j in np.argwhere(scale * flow.masses > _THINNEST):
+        y, z, w = (scale * size[i, j] for size in (start, end, flow.masses))
         paths.append(
-            f'<path class="band {kinds[i, j]}" d="M{a:g} {y:.1f}C{middle:g} {y:.1f} {middle:g} '
+            f'<path class="band {flow.kinds[i, j]}" '
+            f'd="M{a:g} {y:.1f}C{middle:g} {y:.1f} {middle:g} '
             f"{z:.1f} {b:g} {z:.1f}v{w:.1f}C{middle:g} {z + w:.1f} {middle:g} {y + w:.1f} {a:g} "
             f'{y + w:.1f}z"/>'
         )
@@ -140,7 +106,6 @@ def _nodes(
     masses: FloatArray,
     names: Sequence[str],
     edge: float,
-    *,
     height: float,
     outward: int,
 ) -> str:
@@ -151,7 +116,7 @@ def _nodes(
     parts = []
     total = masses.sum()
     for name, top, mass, middle, place in zip(names, tops, masses, middles, places, strict=True):
-        label = f"{short(name, _CHARACTERS)} · {share(mass / total)}"
+        label = f"{truncate(name, _CHARACTERS)} · {share(mass / total, fine=True)}"
         x = edge if outward < 0 else edge - _NODE
         parts.append(
             f'<rect class="node" x="{x:g}" y="{top:.1f}" width="{_NODE:g}" '

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from html import escape
 
 import numpy as np
 
-from .._arrays import FloatArray, Label
+from .._format import signed
 from ..channel import symbol_text
-from ..plotting import ReleaseData
-from ..plotting._heatmap import Picked, pick
-from ..plotting._labels import signed
-from ._parts import keyed, short
+from ..views import LiftTable, Picked, ReleaseView, lift_tables, pick, truncate
+from ._parts import keyed
 
 __all__ = ["lift_figure"]
 
@@ -21,84 +18,59 @@ _SIGNS = {"positive": "230,159,0", "negative": "86,180,233"}
 _STRONG = 0.45
 
 
-def lift_figure(release: ReleaseData) -> str:
+def lift_figure(release: ReleaseView) -> str:
     """Draw the log-lift of every value, and of everything that is released.
 
     Parameters
     ----------
-    release : ReleaseData
+    release : ReleaseView
         What is released.
     """
-    before, after = release.log_lift_before, release.log_lift
-    both = np.abs(np.concatenate([before.ravel(), after.ravel()]))
-    scale = max(both[np.isfinite(both)].max(initial=0.0), 0.01)
+    tables = lift_tables(release, _MOST_ROWS)
     sensitive = pick(release.joint.p_s, _MOST_COLUMNS)
     what = "single bits of" if release.bits else "released"
-    tables = [
-        _table(
-            f"Before: {release.useful_name}",
-            release.joint.useful_labels,
-            before,
-            pick(release.joint.p_x, _MOST_ROWS),
-            sensitive,
-            release,
-            scale,
-        ),
-        _table(
-            f"After: {what} {release.useful_name}",
-            release.outputs,
-            after,
-            pick(release.p_y, _MOST_ROWS),
-            sensitive,
-            release,
-            scale,
-        ),
-    ]
-    return f'<figure><div class="pair">{"".join(tables)}</div>{_caption(release, before)}</figure>'
+    titles = f"Before: {release.useful_name}", f"After: {what} {release.useful_name}"
+    drawn = "".join(
+        _table(title, table, sensitive, release)
+        for title, table in zip(titles, tables, strict=True)
+    )
+    return f'<figure><div class="pair">{drawn}</div>{_caption(release, *tables)}</figure>'
 
 
-def _caption(release: ReleaseData, before: FloatArray) -> str:
+def _caption(release: ReleaseView, before: LiftTable, after: LiftTable) -> str:
     more, less = (keyed(word, f"background:rgb({colour})") for word, colour in _SIGNS.items())
     parts = [
         f"Log-lift in nats: how much more ({more}) or less ({less}) probable each value of "
         f"{escape(release.sensitive_name)} becomes for whoever sees the value in the row."
     ]
     if release.limits is not None:
-        n_before = int(release.outside(before).sum())
-        n_after = int(release.outside(release.log_lift).sum())
         low, high = map(signed, release.limits)
         parts.append(
-            f"Outlined: outside the budget of {low} to {high}; {n_before} cells before, "
-            f"{n_after} after."
+            f"Outlined: outside the budget of {low} to {high}; {before.outside.sum()} cells "
+            f"before, {after.outside.sum()} after."
         )
     if release.bits:
         low, high = map(signed, release.log_lifts)
         parts.append(f"All bits together have log-lifts from {low} to {high}.")
-    if np.isneginf(before).any() or np.isneginf(release.log_lift).any():
-        parts.append("−∞, hatched: never occurs together.")
+    if np.isneginf(before.logs).any() or np.isneginf(after.logs).any():
+        parts.append("−∞, hatched: the two never occur together.")
     return f"<figcaption>{' '.join(parts)}</figcaption>"
 
 
-def _table(
-    title: str,
-    labels: Sequence[Label],
-    logs: FloatArray,
-    rows: Picked,
-    columns: Picked,
-    release: ReleaseData,
-    scale: float,
-) -> str:
+def _table(title: str, table: LiftTable, columns: Picked, release: ReleaseView) -> str:
+    names = [symbol_text(release.joint.sensitive_labels[s]) for s in columns.shown]
     head = "".join(
-        f'<th scope="col"><span>{escape(short(release.joint.sensitive_labels[s], 24))}</span></th>'
-        for s in columns.shown
+        f'<th scope="col"{_title(name, 24)}><span>{escape(truncate(name, 24))}</span></th>'
+        for name in names
     )
+    scale = release.largest_log_lift
     body = []
-    for y in rows.shown:
-        cells = "".join(_cell(logs[s, y], release, scale) for s in columns.shown)
-        name = symbol_text(labels[y])
-        full = f' title="{escape(name)}"' if len(name) > 60 else ""
-        body.append(f'<tr><th scope="row"{full}>{escape(short(labels[y], 60))}</th>{cells}</tr>')
-    notes = [*rows.note("values"), *columns.note("sensitive values")]
+    for y in table.picked.shown:
+        cells = "".join(_cell(table.logs[s, y], table.outside[s, y], scale) for s in columns.shown)
+        name = symbol_text(table.labels[y])
+        head_of_row = f'<th scope="row"{_title(name, 60)}>{escape(truncate(name, 60))}</th>'
+        body.append(f"<tr>{head_of_row}{cells}</tr>")
+    notes = [*table.picked.note(table.what), *columns.note("sensitive values")]
     below = "".join(f'<p class="soft">{escape(note)}</p>' for note in notes)
     return (
         f'<div><h3>{escape(title)}</h3><div class="scroll"><table class="heat"><thead><tr><td '
@@ -107,8 +79,13 @@ def _table(
     )
 
 
-def _cell(value: float, release: ReleaseData, scale: float) -> str:
-    names = ["out"] if bool(release.outside(np.array([value]))[0]) else []
+def _title(name: str, most: int) -> str:
+    """Give the full name where it is truncated."""
+    return f' title="{escape(name)}"' if len(name) > most else ""
+
+
+def _cell(value: float, outside: bool, scale: float) -> str:
+    names = ["out"] if outside else []
     if np.isneginf(value):
         return f'<td class="{" ".join([*names, "never"])}">−∞</td>'
     strength = 0.9 * min(abs(value) / scale, 1.0)

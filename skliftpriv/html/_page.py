@@ -1,19 +1,18 @@
-"""One page that tells what was done, what it cost and what it does not cover."""
+"""The report page: what is protected, what it cost and what is not covered."""
 
 from __future__ import annotations
 
 from html import escape
+from importlib.resources import files
 from pathlib import Path
 
-from .._format import html_table, number, share
+from .._format import factor, html_table, number, share
 from ..estimators import LiftSanitizer
-from ..plotting import ReleaseData
-from ..report import side_title
+from ..views import ReleaseView
 from ._flow import flow_figure
 from ._heat import lift_figure
 from ._posterior import posterior_figure
-from ._style import STYLE
-from ._words import budget_in_words, change_in_words, factor, how_made, limits
+from ._words import change_in_words, how_made, limits
 
 __all__ = ["report_page", "write_report"]
 
@@ -23,8 +22,8 @@ def report_page(
 ) -> str:
     """Write a page about a fitted sanitiser: what is protected, by how much, at what cost.
 
-    The page is one file of HTML without scripts. It loads nothing, and reads on a phone, on
-    paper, and on light and dark screens.
+    The page is one HTML file without scripts. It loads nothing, and is made for phones and
+    paper as well as for light and dark screens.
 
     Parameters
     ----------
@@ -50,7 +49,7 @@ def report_page(
     >>> page[:15], "http" in page
     ('<!doctype html>', False)
     """
-    release = ReleaseData.of_estimator(sanitizer)
+    release = ReleaseView.of_estimator(sanitizer)
     useful, sensitive = release.useful_name, release.sensitive_name
     title = title or f"{useful} released, {sensitive} protected"
     body = "".join(
@@ -63,10 +62,11 @@ def report_page(
             _made(sanitizer),
         ]
     )
+    style = files(__package__).joinpath("style.css").read_text(encoding="utf-8")
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{escape(title)}</title><style>{STYLE}</style></head>\n"
+        f"<title>{escape(title)}</title><style>\n{style}</style></head>\n"
         f"<body><main>{body}</main></body></html>\n"
     )
 
@@ -107,14 +107,14 @@ def _cards(sanitizer: LiftSanitizer, sensitive: str, useful: str) -> str:
         ),
         ("Budget", str(sanitizer.notion_), f"basis: {guarantee.basis}"),
         (
-            "Becomes more probable at most",
+            "A value becomes at most",
             f"{factor(before.max_log_lift)} → {factor(after.max_log_lift)} times",
-            f"any value of {sensitive}, before → after, as estimated",
+            f"as probable: any value of {sensitive}, before → after, as estimated",
         ),
         (
-            "Becomes less probable at most",
+            "A value becomes at least",
             f"{factor(before.min_log_lift)} → {factor(after.min_log_lift)} times",
-            "0 rules a value out",
+            "as probable: 0 means that it is ruled out",
         ),
         ("Kept", share(report.nmi), f"of the information in {useful}"),
     ]
@@ -129,14 +129,14 @@ def _cards(sanitizer: LiftSanitizer, sensitive: str, useful: str) -> str:
     )
 
 
-def _protection(sanitizer: LiftSanitizer, release: ReleaseData) -> str:
+def _protection(sanitizer: LiftSanitizer, release: ReleaseView) -> str:
     sensitive, useful = release.sensitive_name, release.useful_name
     return (
         "<h2>What is protected, and by how much</h2>"
         f"<p>{escape(change_in_words(sanitizer, sensitive, useful))}</p>"
-        f"<p>The promise: {escape(budget_in_words(sanitizer.notion_, sensitive))}</p>"
+        f"<p>The promise: {escape(sanitizer.notion_.in_words(sensitive))}</p>"
         f'<div class="scroll">{_levels(sanitizer)}</div>'
-        f"{lift_figure(release)}<h3>What somebody believes after seeing a value</h3>"
+        f"{lift_figure(release)}<h3>What an observer believes after seeing a value</h3>"
         f"{posterior_figure(release)}"
     )
 
@@ -151,11 +151,11 @@ def _levels(sanitizer: LiftSanitizer) -> str:
     for side, budget in sanitizer.notion_.budget.items():
         row = [number(level) for level in (report.levels_before[side], report.levels_after[side])]
         row += [] if worst is None else [number(worst[side])]
-        rows.append([side_title(side), *row, number(budget)])
+        rows.append([sanitizer.notion_.side(side).title, *row, number(budget)])
     return html_table(rows, [True] * (len(rows) - 1))
 
 
-def _cost(sanitizer: LiftSanitizer, release: ReleaseData) -> str:
+def _cost(sanitizer: LiftSanitizer, release: ReleaseView) -> str:
     report = sanitizer.report_
     kept = share(report.nmi)
     all_measures = html_table(report._cells(), [budget is not None for *_, budget in report.rows()])
@@ -173,7 +173,7 @@ def _cost(sanitizer: LiftSanitizer, release: ReleaseData) -> str:
 
 
 def _uncovered(sanitizer: LiftSanitizer, shuffled: bool) -> str:
-    # The sentences are written here, but for names of columns.
+    # Names of columns are data and are escaped; the sentences themselves may mark code.
     items = "".join(
         f"<li><strong>{escape(name)}.</strong> {_marked(text)}</li>"
         for name, text in limits(sanitizer, shuffled)

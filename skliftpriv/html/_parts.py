@@ -1,13 +1,10 @@
-"""Small parts that several figures use."""
+"""What several figures share."""
 
 from __future__ import annotations
 
 from html import escape
 
-from .._arrays import Label
-from ..channel import symbol_text
-
-__all__ = ["keyed", "short"]
+__all__ = ["keyed"]
 
 
 def keyed(text: str, colour: str) -> str:
@@ -23,9 +20,3 @@ def keyed(text: str, colour: str) -> str:
     first, _, rest = text.partition(" ")
     square = f'<span class="key" style="{colour}"></span>'
     return f'<span class="keyed">{square}{escape(first)}</span> {escape(rest)}'.rstrip()
-
-
-def short(label: Label, most: int) -> str:
-    """Write a label with at most so many characters."""
-    text = symbol_text(label)
-    return text if len(text) <= most else f"{text[: most - 1].rstrip()}…"

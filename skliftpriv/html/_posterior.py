@@ -1,4 +1,4 @@
-"""What whoever sees a value believes about S: a strip for each sensitive value."""
+"""What an observer believes about S: a strip for each sensitive value."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ from html import escape
 import numpy as np
 
 from .._arrays import FloatArray
+from .._format import share
 from ..channel import symbol_text
-from ..plotting import ReleaseData
-from ..plotting._heatmap import pick
-from ..plotting._labels import share
+from ..views import ReleaseView, pick
 from ._parts import keyed
 
 __all__ = ["posterior_figure"]
@@ -21,40 +20,41 @@ _LEFT, _RIGHT = 8, 8
 _ABOVE, _BELOW = 12, 33
 
 
-def posterior_figure(release: ReleaseData) -> str:
+def posterior_figure(release: ReleaseView) -> str:
     """Draw prior, budget and posteriors of every sensitive value, before and after.
 
     Parameters
     ----------
-    release : ReleaseData
+    release : ReleaseView
         What is released.
     """
     shown = pick(release.joint.p_s, _MOST)
-    before = np.asarray(release.joint.lift * release.joint.p_s[:, None])
-    strips = [_strip(release, int(s), before[s], release.posterior[s]) for s in shown.shown]
+    strips = [_strip(release, int(s)) for s in shown.shown]
     what = "single bits of the release" if release.bits else "released values"
     words = [
-        f"Probability of each value of {escape(release.sensitive_name)}: the line is what "
-        "everybody knows,",
-        keyed("crosses above are what the original values tell,", "background:var(--red)"),
-        keyed(f"dots below are what the {what} tell.", "background:var(--blue)"),
+        f"Probability of each value of {escape(release.sensitive_name)}: the line is its overall "
+        "share,",
+        keyed("crosses above are its shares given the original values,", "background:var(--red)"),
+        keyed(f"dots below are its shares given the {what}.", "background:var(--blue)"),
     ]
     if release.limits is not None:
         shade = "background:var(--blue);opacity:.3"
-        words.append(keyed("Shaded is what the budget allows.", shade))
+        words.append(keyed("The budget allows the shaded range.", shade))
     words += map(escape, shown.note("sensitive values"))
     return f"<figure>{''.join(strips)}<figcaption>{' '.join(words)}</figcaption></figure>"
 
 
-def _strip(release: ReleaseData, s: int, before: FloatArray, after: FloatArray) -> str:
+def _strip(release: ReleaseView, s: int) -> str:
     name = symbol_text(release.joint.sensitive_labels[s])
     prior = float(release.joint.p_s[s])
-    allowed = None
-    if release.limits is not None:
-        allowed = tuple(min(prior * float(np.exp(limit)), 1.0) for limit in release.limits)
-    end = min(1.0, 1.04 * max(before.max(), after.max(), prior, *(allowed or (0.0,))))
-    ranges = [f"{share(v.min())} to {share(v.max())}" for v in (before, after)]
-    words = f"{share(prior)} overall; before {ranges[0]}; after {ranges[1]}"
+    before, after = release.posterior_before[s], release.posterior[s]
+    allowed = None if release.allowed is None else release.allowed[s]
+    largest = max(before.max(), after.max(), prior, 0.0 if allowed is None else allowed[1])
+    end = min(1.0, 1.04 * largest)
+    ranges = [
+        f"{share(v.min(), fine=True)} to {share(v.max(), fine=True)}" for v in (before, after)
+    ]
+    words = f"{share(prior, fine=True)} overall; before {ranges[0]}; after {ranges[1]}"
     picture = _svg(f"{name}: {words}", prior, before, after, allowed, end)
     return (
         f'<div class="strip"><div class="top"><span>{escape(name)}</span>'
@@ -67,7 +67,7 @@ def _svg(
     prior: float,
     before: FloatArray,
     after: FloatArray,
-    allowed: tuple[float, ...] | None,
+    allowed: FloatArray | None,
     end: float,
 ) -> str:
     def x(p: float) -> float:

@@ -1,52 +1,19 @@
-"""What is told about a release in sentences: the promise, its price, and where it ends."""
+"""Sentences of the report page: what changes, what is not covered and how it was made."""
 
 from __future__ import annotations
 
 import sys
-from math import exp, inf
+from math import inf
 
-from .._format import share
+from .._format import factor, share
 from ..estimators import Guarantee, LiftSanitizer
-from ..notions import Notion
 
-__all__ = ["budget_in_words", "change_in_words", "how_made", "limits", "package_version"]
+__all__ = ["change_in_words", "how_made", "limits", "package_version"]
 
 
 def package_version() -> str:
-    """Return the version of skliftpriv; the package itself lies above this room."""
+    """Return the version of skliftpriv, which this room cannot import from above."""
     return str(getattr(sys.modules[__name__.partition(".")[0]], "__version__", "unknown"))
-
-
-def factor(level: float) -> str:
-    """Write exp(level) as a factor for a reader."""
-    if level > 20:
-        return "without limit" if level == inf else f"{exp(min(level, 700)):.1g}"
-    return f"{exp(level):.2f}" if level > -4 else f"{exp(level):.1g}"
-
-
-def budget_in_words(notion: Notion, sensitive: str) -> str:
-    """Say what the budget allows, without symbols."""
-    inner = getattr(notion, "notion", notion)  # the band that a relaxation may leave
-    budget = inner.budget
-    if "max_lift" in budget:
-        low, high = factor(-budget["min_lift"]), factor(budget["max_lift"])
-        text = (
-            f"Whoever sees a released value may find a value of {sensitive} at most {high} times "
-            f"and at least {low} times as probable as before"
-        )
-        if "srlip" in budget:
-            return f"{text}, whichever of the released columns they knew already."
-        delta = getattr(notion, "delta", None)
-        return f"{text}." if delta is None else f"{text}, but for a probability of {delta:g}."
-    if "ldp" in budget:
-        return (
-            f"A released value may be at most {factor(budget['ldp'])} times as probable for one "
-            f"value of {sensitive} as for another."
-        )
-    return (
-        f"For every released value an average, over the values of {sensitive}, of how much more "
-        "probable they become is bounded, and one of how much less; single values may change more."
-    )
 
 
 def change_in_words(sanitizer: LiftSanitizer, sensitive: str, useful: str) -> str:
@@ -59,8 +26,8 @@ def change_in_words(sanitizer: LiftSanitizer, sensitive: str, useful: str) -> st
 
     return (
         f"For the estimated distribution: seeing the original {useful} makes a value of "
-        f"{sensitive} {span(before.min_log_lift, before.max_log_lift)} as probable as it is for "
-        f"everybody; seeing what is released, {span(after.min_log_lift, after.max_log_lift)}."
+        f"{sensitive} {span(before.min_log_lift, before.max_log_lift)} as probable as it is "
+        f"overall; seeing what is released, {span(after.min_log_lift, after.max_log_lift)}."
     )
 
 
@@ -77,18 +44,18 @@ def limits(sanitizer: LiftSanitizer, shuffled: bool) -> list[tuple[str, str]]:
             "Each row is protected on its own. Rows about the same person, household or event "
             "can be combined.",
         ),
-        ("Side information", _side(sanitizer)),
+        ("Side information", sanitizer.notion_.side_information),
         (
             "Membership and small groups",
-            "It is about the sensitive value, not about whether somebody is in the table. How "
-            "common each sensitive value is overall is taken as known.",
+            "The guarantee is about the sensitive value, not about whether somebody is in the "
+            "table. How common each sensitive value is overall is assumed to be known.",
         ),
         ("New values", _new_values(guarantee)),
         ("Randomness", _randomness(guarantee)),
         (
             "This page",
-            "It shows statistics of the original rows. Give it to whoever decides on the release, "
-            "not to whoever receives it.",
+            "It shows statistics of the original rows. Share it with those who decide on the "
+            "release, not with those who receive the data.",
         ),
     ]
     if not guarantee.holds:
@@ -123,7 +90,7 @@ def _basis(sanitizer: LiftSanitizer) -> str:
 
 def _population(sanitizer: LiftSanitizer) -> str:
     text = "Other rows, and the population that they come from, differ from it, most in rare values"
-    if not sanitizer.notion_.polyhedral or "srlip" in sanitizer.notion_.budget:
+    if not sanitizer.notion_.supports_confidence:
         return f"{text}."
     if "confidence" in sanitizer.fitted_parameters():
         return f"{text}; <code>confidence=0.95</code> would cover that."
@@ -133,12 +100,12 @@ def _population(sanitizer: LiftSanitizer) -> str:
 def _again(guarantee: Guarantee) -> str:
     if guarantee.randomized:
         return (
-            "It covers one release. Drawing the same rows again, at this or another budget, lets "
-            "noise be averaged away, and what is leaked grows."
+            "One release is covered. If the same rows are drawn again, at this or another budget, "
+            "the noise can be averaged away, and more is leaked."
         )
     return (
-        "It covers one release. Nothing is drawn, so the same call repeats itself; releasing the "
-        "same rows at another budget, or by another mechanism, tells more about them."
+        "One release is covered. Nothing is drawn, so that the same rows give the same outputs; "
+        "releasing them at another budget, or by another mechanism, reveals more about them."
     )
 
 
@@ -148,33 +115,17 @@ def _others(guarantee: Guarantee) -> str:
     if guarantee.unprotected:
         listed = ", ".join(guarantee.unprotected)
         return f"{text}. Released with it, and not protected: {listed}."
-    return f"{text}; what is released besides, now or later, may give the sensitive value away."
+    return f"{text}; other columns, released now or later, may give the sensitive value away."
 
 
 def _order(sanitizer: LiftSanitizer, shuffled: bool) -> str:
     if shuffled:
         return "Rows are released in random order and without an index."
     kept = sanitizer.fitted_parameters()["index"] == "keep"
-    what = (
-        "The order of the rows, and the index of a pandas frame, are"
-        if kept
-        else ("The order of the rows is")
-    )
+    index = ", and the index of a pandas frame, are" if kept else " is"
     return (
-        f"{what} released with the rows. Where the rows are sorted by the sensitive value, that "
-        "gives it away: shuffle them."
-    )
-
-
-def _side(sanitizer: LiftSanitizer) -> str:
-    if "srlip" in sanitizer.notion_.budget:
-        return (
-            "Covered for whoever knows some of the released columns of a row. Other knowledge "
-            "about a person, from outside the table, is not."
-        )
-    return (
-        "It bounds what the release adds for somebody who knows the overall distribution. Anyone "
-        "who knows more about a person may learn more from it."
+        f"The order of the rows{index} released with the rows. Where the rows are sorted by the "
+        "sensitive value, that gives it away: shuffle them."
     )
 
 
@@ -186,7 +137,7 @@ def _new_values(guarantee: Guarantee) -> str:
 
 def _randomness(guarantee: Guarantee) -> str:
     if not guarantee.randomized:
-        return "Nothing is drawn: equal values are released alike."
+        return "Nothing is drawn: equal values are always released as the same output."
     if guarantee.secret_randomness:
         return "Draws come from the operating system's generator, and cannot be repeated."
     return (
@@ -218,7 +169,7 @@ def how_made(sanitizer: LiftSanitizer) -> list[tuple[str, str]]:
     if (gap := getattr(sanitizer, "gap_", None)) is not None:
         best = getattr(sanitizer, "optimum", "the optimum")
         rows.append(("Optimality", f"at most {share(max(gap, 0.0))} of X below {best}"))
-    rows.append(("Check", "budget compared in exact arithmetic with the integers that are sampled"))
+    rows.append(("Check", "in exact arithmetic, on the integers that are sampled"))
     rows.append(("Made with", f"skliftpriv {package_version()}"))
     return rows
 

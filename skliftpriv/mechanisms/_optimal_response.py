@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array
 
 from .._arrays import FloatArray, Label
+from .._format import share
 from .._limits import (
     MERGE,
     MOST_INEQUALITIES,
@@ -237,13 +238,6 @@ def posterior_label(symbols: Sequence[Label], posterior: FloatArray, most: int =
     members = order[posterior[order] > _NAMED]
     if members.size == 1:
         return symbols[members[0]]
-    shown = [f"{short_text(symbols[i])} {_percent(posterior[i])}" for i in members[:most]]
+    shown = [f"{short_text(symbols[i])} {share(posterior[i], whole=True)}" for i in members[:most]]
     more = [f"{members.size - most} more"] if members.size > most else []
     return "{" + ", ".join(shown + more) + "}"
-
-
-def _percent(share: float) -> str:
-    """Write a share strictly between 0 and 1 without rounding it to 0% or 100%."""
-    if share < 0.005:
-        return "<1%"
-    return ">99%" if share >= 0.995 else f"{share:.0%}"

@@ -18,13 +18,13 @@ from ..estimators import CountedRows, LiftSanitizer
 from ..exceptions import InvalidParameterError, UnsupportedNotionError
 from ..frames import ContingencyTable, Table, as_columns
 from ..notions import Notion
-from ..notions._polyhedral import MAX_LIFT, MIN_LIFT, RATIO
-from ..report import side_title
 from ._columns import counted
 
 __all__ = ["AuditReport", "AuditedBound", "audit", "audit_columns", "audit_counts"]
 
 Verdict: TypeAlias = Literal["holds", "violated", "not enough data"]
+#: Level by the measure of a report that it is: the estimate, and the ends of its interval.
+_Levels: TypeAlias = dict[str | None, list[float]]
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ class AuditReport:
         header = ["", "budget", "level", "at least", "at most", "verdict"]
         return [header] + [
             [
-                side_title(side),
+                self.notion.side(side).title,
                 *map(number, (bound.budget, bound.level, bound.low, bound.high)),
                 bound.verdict,
             ]
@@ -268,14 +268,19 @@ def _audited(table: ContingencyTable, notion: Notion, confidence: float) -> Audi
             f"S holds one value only in these rows, {table.sensitive[0]!r}: there is nothing to "
             "leak. Pass rows with at least two sensitive values."
         )
-    if RATIO in notion.budget:
-        bounds = {RATIO: _ratio(counts, notion, confidence)}
-    elif {MIN_LIFT, MAX_LIFT} == set(notion.budget):
-        bounds = _band(counts, notion, confidence)
+    measured = {name: notion.side(name).measure for name in notion.budget}
+    if set(measured.values()) == {"ldp"}:
+        levels = _ratio_levels(counts, confidence)
+    elif set(measured.values()) <= {"min_log_lift", "max_log_lift"}:
+        levels = _lift_levels(counts, confidence)
     else:
         raise UnsupportedNotionError(
             f"An audit can judge LIP, ALIP and LDP, but not {notion}; audit a LIP that it implies."
         )
+    bounds = {
+        name: AuditedBound(budget, *map(_level, levels[measured[name]]))
+        for name, budget in notion.budget.items()
+    }
     return AuditReport(
         notion, confidence, int(counts.sum()), bounds, _lift_table(table, confidence)
     )
@@ -293,26 +298,22 @@ def _lift_interval(
     return lift, low / prior_high[:, None], high / prior_low[:, None]
 
 
-def _band(counts: FloatArray, notion: Notion, confidence: float) -> dict[str, AuditedBound]:
+def _lift_levels(counts: FloatArray, confidence: float) -> _Levels:
     lift, low, high = _lift_interval(counts, confidence)
-    budget = notion.budget
     with np.errstate(divide="ignore"):
-        smallest = (-np.log(values.min()) for values in (lift, high, low))
-        largest = (np.log(values.max()) for values in (lift, low, high))
         return {
-            MIN_LIFT: AuditedBound(budget[MIN_LIFT], *map(_level, smallest)),
-            MAX_LIFT: AuditedBound(budget[MAX_LIFT], *map(_level, largest)),
+            "min_log_lift": [-np.log(values.min()) for values in (lift, high, low)],
+            "max_log_lift": [np.log(values.max()) for values in (lift, low, high)],
         }
 
 
-def _ratio(counts: FloatArray, notion: Notion, confidence: float) -> AuditedBound:
+def _ratio_levels(counts: FloatArray, confidence: float) -> _Levels:
     of_s = counts.sum(axis=1, keepdims=True)
     low, high = clopper_pearson(counts, of_s, (1 - confidence) / counts.size)
     given_s = counts / of_s
     with np.errstate(divide="ignore", invalid="ignore"):
         pairs = ((given_s, given_s), (low, high), (high, low))
-        levels = [_level(np.log(_largest_ratio(*pair))) for pair in pairs]
-    return AuditedBound(notion.budget[RATIO], *levels)
+        return {"ldp": [np.log(_largest_ratio(*pair)) for pair in pairs]}
 
 
 def _largest_ratio(above: FloatArray, below: FloatArray) -> float:

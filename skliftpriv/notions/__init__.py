@@ -3,10 +3,12 @@
 from ._averaged import AlphaLift, Chi2Lift, L1Lift
 from ._base import Notion
 from ._by_name import NOTIONS, POLYHEDRAL_NOTIONS, budget_pair, make_notion
+from ._exact import exp_below
 from ._lift_bounds import implied_lift_bounds
 from ._polyhedral import ALIP, LDP, LIP
 from ._relations import ImpliedBounds, implied_bounds, lift_band
 from ._side_channel import SRLIP
+from ._sides import Side
 
 __all__ = [
     "ALIP",
@@ -20,7 +22,9 @@ __all__ = [
     "Notion",
     "POLYHEDRAL_NOTIONS",
     "SRLIP",
+    "Side",
     "budget_pair",
+    "exp_below",
     "implied_bounds",
     "implied_lift_bounds",
     "lift_band",

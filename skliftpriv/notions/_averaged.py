@@ -2,7 +2,7 @@
 
 Each has two sides, the lift and its inverse, because a bound on the average lift alone leaves
 the min-lift of rare symbols free (Zarrabian, Ding and Sadeghi 2023, section 6): an l1-lift of t
-keeps it above 1 - t / (2 P(s)), which is no bound where P(s) <= t / 2. Thresholds are those of
+keeps it above 1 - t / (2 P(s)), which says nothing where P(s) <= t / 2. Thresholds are those of
 their section 6.2, e.g. l1-lift <= exp(upper) - 1; levels are given in nats so that a level compares
 directly with its budget.
 """
@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 
@@ -22,10 +22,11 @@ from ..exceptions import InvalidParameterError
 from ..measures._lift import inverse, log_power_mean, mean_distance
 from ._base import Notion, check_budget, is_number
 from ._exact import exp_below, power_above
+from ._sides import Side
 
 __all__ = ["AlphaLift", "Chi2Lift", "L1Lift"]
 
-# Above this order the exact check takes the largest lift, which is never below the power mean.
+# Above this order the exact check takes the largest lift, which is at least the power mean.
 _LARGEST_ORDER = 10_000
 
 
@@ -59,6 +60,17 @@ class _AveragedLift(Notion):
     @property
     def budget(self) -> dict[str, float]:
         return {f"{self.key}_lift_inverse": self.lower, f"{self.key}_lift": self.upper}
+
+    def side(self, name: str) -> Side:
+        short = "inverse" if name.endswith("inverse") else "lift"
+        return replace(super().side(name), short=short)
+
+    def in_words(self, sensitive: str) -> str:
+        return (
+            f"For every released value an average, over the values of {sensitive}, of how much "
+            "more probable they become is bounded, and one of how much less; single values may "
+            "change more."
+        )
 
     def levels(self, lift: FloatArray, p_s: FloatArray) -> dict[str, FloatArray]:
         return {

@@ -6,17 +6,20 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from fractions import Fraction
+from math import inf
 from typing import ClassVar
 
 import numpy as np
 
 from .._arrays import FloatArray
+from .._format import factor, number
 from ..exceptions import InvalidParameterError, UnsupportedNotionError
 from ..measures._range import Box
+from ._sides import MAX_LIFT, MIN_LIFT, SIDES, Side
 
 __all__ = ["Notion"]
 
-# Budgets are compared in floating point a hair (relative) on the private side, so that rounding
+# Budgets are compared in floating point with this relative margin, so that rounding
 # cannot call an output private that exact arithmetic would reject.
 _MARGIN = 1e-12
 # Beyond every lift of a real table, yet its square still fits into a double.
@@ -25,10 +28,14 @@ _LONGEST_NUMBER = 40
 
 
 class Notion(ABC):
-    """A privacy notion: one or two sides of leakage, each with its budget in nats.
+    """A privacy notion: one or several sides of leakage, each with its budget in nats.
 
     A notion sees an output only through its lift vector l(s) = P(s|y) / P(s). Arrays of lifts
     have the shape (..., n_sensitive, n_outputs), answers (..., n_outputs).
+
+    A subclass implements :attr:`budget`, :meth:`levels`, :meth:`risk`, :meth:`exactly_met` and
+    ``__str__``. What reports, pages and pictures say about it (:meth:`side`, :attr:`band`,
+    :meth:`in_words`, :attr:`side_information`, :attr:`when_resampled`) has defaults.
     """
 
     #: Name used in ``notion="..."`` of the estimators.
@@ -37,6 +44,10 @@ class Notion(ABC):
     polyhedral: ClassVar[bool] = False
     #: Whether mixing a release with a constant can only lower its levels.
     mixing_helps: ClassVar[bool] = True
+    #: Whether it can be enforced for a whole confidence set: :meth:`worst_lift` is implemented.
+    supports_confidence: ClassVar[bool] = False
+    #: Whether it holds if the lift vector of each output is within the budget.
+    per_output: ClassVar[bool] = True
 
     @property
     @abstractmethod
@@ -45,7 +56,7 @@ class Notion(ABC):
 
     @property
     def safe_budget(self) -> dict[str, float]:
-        """The budget less a hair, for comparisons in floating point."""
+        """The budget reduced by a small margin, for comparisons in floating point."""
         return {side: _on_the_safe_side(bound) for side, bound in self.budget.items()}
 
     @property
@@ -73,8 +84,65 @@ class Notion(ABC):
     def __str__(self) -> str:
         """Name of the notion with its budget, as a reader would write it."""
 
+    def side(self, name: str) -> Side:
+        """Say what the level of a side is called, and which measure of a report it is.
+
+        Sides named "min_lift", "max_lift" and "ldp" are the measures of a report that these names
+        stand for. Sides with other names get rows of their own.
+        """
+        return SIDES.get(name) or Side(f"{name.replace('_', '-')} level", name)
+
+    @property
+    def band(self) -> tuple[float, float] | None:
+        """Smallest and largest log-lift within the budget, None if no single lift is bounded."""
+        band = -self.budget.get(MIN_LIFT, inf), self.budget.get(MAX_LIFT, inf)
+        return None if band == (-inf, inf) else band
+
+    @property
+    def band_name(self) -> str:
+        """What the band is called: the notion itself, unless it is part of a larger one."""
+        return str(self)
+
+    def in_words(self, sensitive: str) -> str:
+        """Say in a sentence what the budget allows.
+
+        Parameters
+        ----------
+        sensitive : str
+            What S is called.
+        """
+        if self.band is not None:
+            return f"{self._band_in_words(sensitive)}."
+        sides = (
+            f"{self.side(name).title} of at most {number(bound)}"
+            for name, bound in self.budget.items()
+        )
+        return f"About {sensitive}, every released value has a {' and a '.join(sides)} nats."
+
+    def _band_in_words(self, sensitive: str) -> str:
+        low, high = self.band or (-inf, inf)
+        limits = [f"at most {factor(high)} times"] if high < inf else []
+        limits += [f"at least {factor(low)} times"] if low > -inf else []
+        return (
+            f"Whoever sees a released value may find a value of {sensitive} "
+            f"{' and '.join(limits)} as probable as before"
+        )
+
+    @property
+    def side_information(self) -> str:
+        """Say what is promised about somebody who knows more than the distribution."""
+        return (
+            "The budget bounds what the release adds for somebody who knows the overall "
+            "distribution. Somebody who knows more about a person may learn more from it."
+        )
+
+    @property
+    def when_resampled(self) -> str | None:
+        """What still holds if values not seen at fit are replaced by draws; None if nothing."""
+        return None
+
     def meets(self, lift: FloatArray, p_s: FloatArray) -> np.ndarray:
-        """Tell for every output whether it meets the budget, in doubt no.
+        """Tell for every output whether it meets the budget; if in doubt, it does not.
 
         A double cannot decide equality: an output within one part in 10^12 of the budget
         counts as missing it.
@@ -92,7 +160,7 @@ class Notion(ABC):
     def worst_lift(self, low: np.ndarray, high: np.ndarray, prior: Box) -> np.ndarray:
         """Return lifts whose level is the worst that any distribution within bounds reaches.
 
-        What is returned stands for no single distribution: its :meth:`levels` and
+        The lifts need not belong to a single distribution: their :meth:`levels` and
         :meth:`exactly_met` are those of the worst one, for each side and output.
 
         Parameters
@@ -166,7 +234,7 @@ def is_number(value: object) -> bool:
 
 
 def check_budget(name: str, value: float) -> float:
-    """Return a budget as float, or say that it is not a finite number of at least 0."""
+    """Return a budget as float; raise if it is not a finite number of at least 0."""
     if not is_number(value):
         raise InvalidParameterError(f"{name} must be a number >= 0, not {value!r}.")
     try:

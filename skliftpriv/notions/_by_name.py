@@ -1,4 +1,4 @@
-"""Notions by the names that estimators and the command line give them."""
+"""Notions by name, as the parameters of the sanitisers describe them."""
 
 from __future__ import annotations
 
@@ -14,33 +14,35 @@ from ._side_channel import SRLIP
 
 __all__ = ["NOTIONS", "POLYHEDRAL_NOTIONS", "budget_pair", "make_notion"]
 
+#: Names of the notions.
 NOTIONS = ("lip", "alip", "ldp", "l1", "chi2", "alpha")
 #: Those that are linear inequalities on one output.
 POLYHEDRAL_NOTIONS = ("lip", "alip", "ldp")
 
 
 def make_notion(
-    name: str,
+    name: str | Callable[..., Notion],
     epsilon: float | Sequence[float],
     *,
     lam: float = 0.5,
     alpha: float = 2.0,
     supported: Sequence[str] = NOTIONS,
 ) -> Notion:
-    """Return a notion by its name and budget.
+    """Return the notion that the parameters of a sanitiser describe.
 
     Parameters
     ----------
-    name : str
-        One of ``NOTIONS``, or "srlip".
+    name : str or callable
+        One of ``NOTIONS``; or a class of notions, or another callable, which is called with
+        epsilon, or with both numbers of a pair.
     epsilon : float or pair
         The budget; a pair is (lower, upper).
     lam : float, default=0.5
         Share of a float epsilon that goes to the lower side.
     alpha : float, default=2.0
         Order, for ``name="alpha"``.
-    supported : sequence of str, optional
-        Names that a mechanism can enforce; by default all of ``NOTIONS``.
+    supported : sequence of str
+        Names of the notions that the mechanism can enforce.
 
     Returns
     -------
@@ -49,9 +51,11 @@ def make_notion(
     Examples
     --------
     >>> from skliftpriv.notions import make_notion
-    >>> make_notion("alip", 1.0, lam=0.3)
-    ALIP(lower=0.3, upper=0.7)
+    >>> print(make_notion("alip", 1.0, lam=0.75))
+    (0.75, 0.25)-ALIP
     """
+    if callable(name):
+        return name(*epsilon) if isinstance(epsilon, Sequence) else name(epsilon)
     if name not in supported:
         raise UnsupportedNotionError(
             f"notion={name!r} is not supported by this mechanism; use one of "
@@ -65,7 +69,7 @@ def make_notion(
             )
         return LIP(epsilon) if name == "lip" else LDP(epsilon)
     if name == "srlip":
-        return SRLIP(float(epsilon))  # type: ignore[arg-type]  # its domain has no pairs
+        return SRLIP(float(epsilon))  # type: ignore[arg-type]  # the domain has no pairs
     lower, upper = budget_pair(epsilon, lam)
     if name == "alpha":
         return AlphaLift(lower, upper, float(alpha))

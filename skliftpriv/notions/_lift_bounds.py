@@ -12,7 +12,8 @@ from .._arrays import FloatArray, as_nonnegative
 from ..exceptions import UnsupportedNotionError
 from ._averaged import AlphaLift, Chi2Lift, L1Lift
 from ._base import Notion
-from ._polyhedral import ALIP, LDP, LIP, MAX_LIFT, MIN_LIFT, RATIO
+from ._polyhedral import ALIP, LDP, LIP
+from ._sides import MAX_LIFT, MIN_LIFT, RATIO
 
 __all__ = ["implied_lift_bounds"]
 
@@ -54,7 +55,7 @@ def implied_lift_bounds(notion: Notion, p_s: ArrayLike) -> tuple[float, float]:
     """
     if not isinstance(notion, LIP | ALIP | LDP | L1Lift | Chi2Lift | AlphaLift):
         raise UnsupportedNotionError(
-            f"{notion} bounds no lift of a single output; use one of the six notions."
+            f"{notion} does not bound the lift of a single output; use one of the six notions."
         )
     prior = as_nonnegative(p_s, "p_s", ndim=1)
     prior = np.sort(prior[prior > 0]) / prior.sum()
@@ -86,7 +87,7 @@ def _farthest(allowed: Callable[[float], bool], limit: float) -> float:
 
 
 def _allowed(notion: Notion, prior: FloatArray, lift: FloatArray) -> bool:
-    """Tell whether a lift vector is within the budget, in doubt yes."""
+    """Tell whether a lift vector is within the budget; if in doubt, it is."""
     with np.errstate(over="ignore", divide="ignore"):
         levels = notion.levels(lift[:, None], prior)
     return all(

@@ -10,20 +10,28 @@ from functools import cached_property
 import numpy as np
 
 from .._arrays import FloatArray
+from .._format import factor, number
 from ..measures._lift import ratio
 from ..measures._range import Box, extreme_distributions, lift_range, one_against, quotient
 from ._base import Notion, check_budget, finite_exp
 from ._exact import exp_above, exp_below
+from ._sides import MAX_LIFT, MIN_LIFT, RATIO
 
 __all__ = ["ALIP", "LDP", "LIP"]
-
-MIN_LIFT, MAX_LIFT, RATIO = "min_lift", "max_lift", "ldp"
 
 
 class _LiftBand(Notion):
     """Shared by LIP and ALIP: exp(-lower) <= lift <= exp(upper)."""
 
     polyhedral = True
+    supports_confidence = True
+
+    @property
+    def when_resampled(self) -> str | None:
+        if self.perfect:  # the draw is rounded, so that a budget of 0 is just missed
+            return None
+        total = number(sum(self.budget.values()))
+        return f"in a table that holds such values the log-lift may reach {total} either way"
 
     def levels(self, lift: FloatArray, p_s: FloatArray) -> dict[str, FloatArray]:
         with np.errstate(divide="ignore"):
@@ -150,9 +158,20 @@ class LDP(Notion):
     epsilon: float
     key = "ldp"
     polyhedral = True
+    supports_confidence = True
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", check_budget("epsilon", self.epsilon))
+
+    def in_words(self, sensitive: str) -> str:
+        return (
+            f"A released value may be at most {factor(self.epsilon)} times as probable for one "
+            f"value of {sensitive} as for another."
+        )
+
+    @property
+    def when_resampled(self) -> str | None:
+        return None if self.perfect else "the budget still holds"
 
     @property
     def budget(self) -> dict[str, float]:

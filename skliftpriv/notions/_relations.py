@@ -1,4 +1,4 @@
-"""What a budget in one notion implies in the others, with the bounds that really hold.
+"""What a budget in one notion implies in the others.
 
 Several bounds printed by Zarrabian, Ding and Sadeghi (2023, Propositions 1, 3 and 5) are false
 because they take |lift - 1| <= max-lift - 1; docs/errata.md has counterexamples. The functions
@@ -14,7 +14,8 @@ import numpy as np
 
 from ..exceptions import UnsupportedNotionError
 from ._base import Notion, finite_exp
-from ._polyhedral import ALIP, LDP, LIP, MAX_LIFT, MIN_LIFT
+from ._polyhedral import ALIP, LDP, LIP
+from ._sides import MAX_LIFT, MIN_LIFT
 
 __all__ = ["ImpliedBounds", "implied_bounds", "lift_band"]
 

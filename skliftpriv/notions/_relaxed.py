@@ -22,8 +22,8 @@ class RelaxedLift(Notion):
 
     (Sadeghi, Ding and Rakotoarivelo 2020, Definition 1, there for LIP.) Unlike the other
     notions this one is a promise about all outputs together. A pair (s, y) that never occurs
-    breaks no promise, although its lift of 0 is outside the band; merging or mixing outputs may
-    give it a mass, so that post-processing can raise the probability.
+    does not count, although its lift of 0 is outside the band; merging or mixing outputs may
+    make it occur, so that post-processing can raise the probability.
 
     Parameters
     ----------
@@ -40,6 +40,7 @@ class RelaxedLift(Notion):
     ceiling: LIP | ALIP | None = None
     key = "relaxed"
     mixing_helps = False
+    per_output = False
 
     def __post_init__(self) -> None:
         if not isinstance(self.notion, LIP | ALIP):
@@ -60,6 +61,21 @@ class RelaxedLift(Notion):
         if self.ceiling is not None:
             return self.ceiling.budget
         return dict.fromkeys(self.notion.budget, float("inf"))
+
+    @property
+    def band(self) -> tuple[float, float] | None:
+        return self.notion.band
+
+    @property
+    def band_name(self) -> str:
+        return str(self.notion)
+
+    def in_words(self, sensitive: str) -> str:
+        return f"{self._band_in_words(sensitive)}, but for a probability of {self.delta:g}."
+
+    @property
+    def when_resampled(self) -> str | None:
+        return None if self.ceiling is None else self.ceiling.when_resampled
 
     def levels(self, lift: FloatArray, p_s: FloatArray) -> dict[str, FloatArray]:
         return self.notion.levels(lift, p_s)

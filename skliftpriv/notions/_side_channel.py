@@ -9,7 +9,8 @@ import numpy as np
 from .._arrays import FloatArray
 from ..measures._side_channel import side_groups
 from ._base import check_budget, finite_exp
-from ._polyhedral import MAX_LIFT, MIN_LIFT, _LiftBand
+from ._polyhedral import _LiftBand
+from ._sides import MAX_LIFT, MIN_LIFT, Side
 
 __all__ = ["SRLIP"]
 
@@ -22,7 +23,7 @@ class SRLIP(_LiftBand):
 
     (Lopuhaa-Zwakenberg, Tong and Skoric 2020, Definition 3.) The lift vector of an output is
     only the part of it that concerns an attacker who knows nothing: :meth:`levels` and
-    :meth:`exactly_met` speak of that part, :meth:`side_rows` of the whole.
+    :meth:`exactly_met` are about that part, :meth:`side_rows` about the whole.
 
     Parameters
     ----------
@@ -32,6 +33,8 @@ class SRLIP(_LiftBand):
 
     epsilon: float
     key = "srlip"
+    supports_confidence = False
+    per_output = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", check_budget("epsilon", self.epsilon))
@@ -39,6 +42,24 @@ class SRLIP(_LiftBand):
     @property
     def budget(self) -> dict[str, float]:
         return {MIN_LIFT: self.epsilon, MAX_LIFT: self.epsilon, SIDE_CHANNEL: self.epsilon}
+
+    def side(self, name: str) -> Side:
+        return Side("SRLIP level", name) if name == SIDE_CHANNEL else super().side(name)
+
+    def in_words(self, sensitive: str) -> str:
+        known = "whichever of the released columns they knew already"
+        return f"{self._band_in_words(sensitive)}, {known}."
+
+    @property
+    def side_information(self) -> str:
+        return (
+            "Covered for whoever knows some of the released columns of a row. Other knowledge "
+            "about a person, from outside the table, is not."
+        )
+
+    @property
+    def when_resampled(self) -> str | None:
+        return None
 
     def risk(self, lift: FloatArray, p_s: FloatArray) -> FloatArray:
         levels = self.levels(lift, p_s)

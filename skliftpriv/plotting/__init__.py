@@ -3,11 +3,11 @@
 Needs matplotlib: ``pip install "skliftpriv[plot]"``.
 """
 
+from ..views import ReleaseView
 from ._channel import ChannelDisplay
 from ._lift import LiftDisplay
 from ._matplotlib import MissingMatplotlibError
 from ._posterior import PosteriorDisplay
-from ._release import ReleaseData
 from ._tradeoff import TradeoffDisplay
 
 __all__ = [
@@ -15,6 +15,6 @@ __all__ = [
     "LiftDisplay",
     "MissingMatplotlibError",
     "PosteriorDisplay",
-    "ReleaseData",
+    "ReleaseView",
     "TradeoffDisplay",
 ]

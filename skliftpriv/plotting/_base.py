@@ -11,8 +11,8 @@ from ..distribution import JointDistribution
 from ..estimators import LiftSanitizer
 from ..mechanisms import MechanismResult, UnaryResult
 from ..notions import Notion
-from ._labels import short_labels
-from ._release import ReleaseData
+from ..views import ReleaseView
+from ._text import short_labels
 
 __all__ = ["ReleaseDisplay"]
 
@@ -20,7 +20,7 @@ __all__ = ["ReleaseDisplay"]
 class ReleaseDisplay:
     """Shared by the displays of one release: where the data come from."""
 
-    def __init__(self, release: ReleaseData) -> None:
+    def __init__(self, release: ReleaseView) -> None:
         self.release = release
 
     def _input_labels(self, shown: np.ndarray, *, width: int, lines: int = 1) -> list[str]:
@@ -42,7 +42,7 @@ class ReleaseDisplay:
         return [f"bit {name}" for name in names] if release.bits else names
 
     @classmethod
-    def _drawn(cls, release: ReleaseData, ax: Any, options: dict[str, Any]) -> Self:
+    def _drawn(cls, release: ReleaseView, ax: Any, options: dict[str, Any]) -> Self:
         display: Any = cls(release)
         return display.plot(ax, **options)
 
@@ -64,7 +64,7 @@ class ReleaseDisplay:
         display
             The display, drawn.
         """
-        return cls._drawn(ReleaseData.of_estimator(estimator), ax, options)
+        return cls._drawn(ReleaseView.of_estimator(estimator), ax, options)
 
     @classmethod
     def from_result(
@@ -84,7 +84,7 @@ class ReleaseDisplay:
         display
             The display, drawn.
         """
-        return cls._drawn(ReleaseData.of_result(result), ax, options)
+        return cls._drawn(ReleaseView.of_result(result), ax, options)
 
     @classmethod
     def from_channel(
@@ -114,4 +114,4 @@ class ReleaseDisplay:
         display
             The display, drawn.
         """
-        return cls._drawn(ReleaseData.of_channel(joint, channel, notion), ax, options)
+        return cls._drawn(ReleaseView.of_channel(joint, channel, notion), ax, options)

@@ -6,29 +6,22 @@ from typing import Any, Self
 
 import numpy as np
 
-from .._arrays import FloatArray
+from .._format import share
 from ..exceptions import InvalidParameterError
+from ..views import MEANINGS, Flow, Picked, flow_order, pick
 from ._base import ReleaseDisplay
-from ._flow import draw_flow, flow_order
-from ._heatmap import Picked, draw_heatmap, pick
-from ._labels import share, shorten
+from ._flow import draw_flow
+from ._heatmap import draw_heatmap
 from ._matplotlib import load
 from ._panels import below, inches, label_width, panels, text_inches
-from ._release import ReleaseData
 from ._style import BLUE, FONT, GREY, ORANGE, VERMILLION
+from ._text import shorten
 
 __all__ = ["ChannelDisplay"]
 
-#: Probabilities below it, which rounding toward privacy leaves everywhere, are only dotted.
+#: Smaller probabilities, which rounding toward privacy leaves everywhere, are only dots.
 _TINY = 0.001
-_KEPT, _MERGED, _CHANGED, _REST = "kept", "merged", "changed", "rest"
-_COLOURS = {_KEPT: BLUE, _MERGED: ORANGE, _CHANGED: VERMILLION, _REST: GREY}
-_MEANINGS = {
-    _KEPT: "released as it is",
-    _MERGED: "released as a set of values",
-    _CHANGED: "released as another value",
-    _REST: "from or to values that are not shown one by one",
-}
+_COLOURS = {"kept": BLUE, "merged": ORANGE, "changed": VERMILLION, "rest": GREY}
 
 
 class ChannelDisplay(ReleaseDisplay):
@@ -41,7 +34,7 @@ class ChannelDisplay(ReleaseDisplay):
 
     Parameters
     ----------
-    release : ReleaseData
+    release : ReleaseView
         What is released.
 
     Attributes
@@ -68,16 +61,13 @@ class ChannelDisplay(ReleaseDisplay):
     (15, 7)
     """
 
-    def __init__(self, release: ReleaseData) -> None:
-        super().__init__(release)
-
     def plot(self, ax: Any = None, *, kind: str = "heatmap", max_symbols: int = 30) -> Self:
         """Draw the channel.
 
         Parameters
         ----------
         ax : Axes, optional
-            Where to draw. Labels stand outside of it; figures made with
+            Where to draw. Labels are placed outside of it; figures made with
             ``layout="constrained"`` leave room for them.
         kind : {"heatmap", "flow"}, default="heatmap"
             What to draw. Unary encoding has no flow.
@@ -102,15 +92,12 @@ class ChannelDisplay(ReleaseDisplay):
         draw(ax, x, y)
         return self
 
-    def _flows(self) -> FloatArray:
-        return np.asarray(self.release.joint.p_x[:, None] * self.release.matrix)
-
     def _heatmap(self, ax: Any, x: Picked, y: Picked) -> None:
         release = self.release
         shown = x.shown, y.shown
         if not release.bits:
             # Along the diagonal, as far as there is one.
-            i, j = flow_order(self._flows()[np.ix_(*shown)])
+            i, j = flow_order(release.flows[np.ix_(*shown)])
             shown = x.shown[i], y.shown[j]
         wide = label_width(ax, 1, 34)
         rows = self._input_labels(shown[0], lines=1, width=wide)
@@ -146,23 +133,16 @@ class ChannelDisplay(ReleaseDisplay):
             notes += ["White, or a dot: below 0.1%."]
         if not (values > 0).any(axis=0).all():
             notes += ["An empty column comes from values that are not shown."]
-        notes += [*x.note("values"), *y.note("bits" if release.bits else "outputs")]
+        notes += [*x.note("values"), *y.note(release.what)]
         below(self.ax_, notes, [], max(cells, 3.0))
 
     def _flow(self, ax: Any, x: Picked, y: Picked) -> None:
-        flows, kinds = self._flows(), self._kinds()
         wide, lines = (26, 2) if y.shown.size <= 20 else (36, 1)
         sizes = {"width": label_width(ax, 1, wide), "lines": lines}
-        rows = self._input_labels(x.shown, **sizes)
-        columns = self._output_labels(y.shown, **sizes)
-        flows, rows, columns = _with_rest(flows, x, y, rows, columns)
-        kinds = np.pad(
-            kinds[np.ix_(x.shown, y.shown)],
-            [(0, int(x.hidden.size > 0)), (0, int(y.hidden.size > 0))],
-            constant_values=_REST,
-        )
-        i, j = flow_order(flows)
-        self.flows_, kinds = flows[np.ix_(i, j)], kinds[np.ix_(i, j)]
+        rows = [*self._input_labels(x.shown, **sizes), *_others(x)]
+        columns = [*self._output_labels(y.shown, **sizes), *_others(y)]
+        flow = Flow.of(self.release, x, y)
+        self.flows_ = flow.masses
         n_lines = max(sum(name.count("\n") + 1 for name in side) for side in (rows, columns))
         height = max(0.2 * n_lines, 0.26 * max(len(rows), len(columns)), 2.0)
         figsize = (text_inches(rows) + text_inches(columns) + 4.0, height + 1.5)
@@ -170,34 +150,23 @@ class ChannelDisplay(ReleaseDisplay):
         self.figure_ = self.ax_.figure
         self.bands_ = draw_flow(
             self.ax_,
-            self.flows_,
-            [rows[k] for k in i],
-            [columns[k] for k in j],
-            np.vectorize(_COLOURS.get)(kinds),
+            flow,
+            [rows[k] for k in flow.inputs],
+            [columns[k] for k in flow.outputs],
+            _COLOURS,
             height if ax is None else 0.85 * inches(self.ax_)[1],
         )
         self.ax_.set_title(self._title(), fontsize=FONT + 1)
         patch = load("patches").Patch
-        present = [kind for kind in _COLOURS if self.flows_[kinds == kind].sum() > 0]
-        total = {kind: share(self.flows_[kinds == kind].sum()) for kind in present}
         handles = [
-            patch(facecolor=_COLOURS[k], alpha=0.55, label=f"{_MEANINGS[k]}: {total[k]}")
-            for k in present
+            patch(
+                facecolor=_COLOURS[kind],
+                alpha=0.55,
+                label=f"{MEANINGS[kind]}: {share(total, fine=True)}",
+            )
+            for kind, total in flow.shares.items()
         ]
         below(self.ax_, [], handles, 4.0)
-
-    def _kinds(self) -> np.ndarray:
-        """Tell for every cell whether the value is kept, merged or changed."""
-        release = self.release
-        symbols = release.joint.useful_labels
-        known = set(symbols)
-        kinds = np.empty(release.matrix.shape, dtype=object)
-        for j, output in enumerate(release.outputs):
-            if output not in known:
-                kinds[:, j] = _MERGED
-                continue
-            kinds[:, j] = [_KEPT if symbol == output else _CHANGED for symbol in symbols]
-        return kinds
 
     def _title(self) -> str:
         release = self.release
@@ -208,20 +177,8 @@ class ChannelDisplay(ReleaseDisplay):
 
 
 def _cell(p: float) -> str:
-    return "·" if p < _TINY else share(p)
+    return "·" if p < _TINY else share(p, fine=True)
 
 
-def _with_rest(
-    flows: FloatArray, x: Picked, y: Picked, rows: list[str], columns: list[str]
-) -> tuple[FloatArray, list[str], list[str]]:
-    """Collect the flow of symbols that are not shown in one more row and column."""
-    parts = []
-    for picked, names in ((x, rows), (y, columns)):
-        groups = [np.array([i]) for i in picked.shown]
-        if picked.hidden.size:
-            groups.append(picked.hidden)
-            names = [*names, f"{picked.hidden.size} others · {share(picked.probability)}"]
-        parts.append((groups, names))
-    (row_groups, rows), (column_groups, columns) = parts
-    summed = [[flows[np.ix_(a, b)].sum() for b in column_groups] for a in row_groups]
-    return np.array(summed), rows, columns
+def _others(picked: Picked) -> list[str]:
+    return [f"{name} · {share(picked.probability, fine=True)}" for name in picked.others]

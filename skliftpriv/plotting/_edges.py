@@ -1,4 +1,4 @@
-"""Infinite values on an axis: at its edge, at a tick that says so."""
+"""Infinite values, drawn at the edge of an axis and at a tick of their own."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._arrays import FloatArray
-from ._labels import infinity
+from .._format import rounded, typeset
 from ._matplotlib import Axes, load
 
 __all__ = ["Edge"]
@@ -37,7 +37,7 @@ class Edge:
 
     @classmethod
     def of(cls, values: ArrayLike) -> Edge:
-        """Read the range of values off."""
+        """Find the range of values."""
         array = np.asarray(values, dtype=float)
         finite = array[np.isfinite(array)]
         low, high = (finite.min(), finite.max()) if finite.size else (0.0, 1.0)
@@ -70,11 +70,11 @@ class Edge:
         ticks = load("ticker").MaxNLocator(6).tick_values(self.low, self.high)
         margin = 0.05 * span
         ticks = [t for t in ticks if self.low - margin <= t <= self.high + margin]
-        labels = [f"{tick + 0.0:.10g}".replace("-", "\N{MINUS SIGN}") for tick in ticks]
+        labels = [typeset(f"{tick + 0.0:.10g}") for tick in ticks]
         for there, value, end in ((self.below, -np.inf, ends[0]), (self.above, np.inf, ends[1])):
             if there:
                 ticks.append(end)
-                labels.append(infinity(value))
+                labels.append(rounded(value))
         axis.set_ticks(ticks, labels)
 
     @staticmethod

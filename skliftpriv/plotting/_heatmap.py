@@ -3,50 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from .._arrays import FloatArray
-from ._labels import number, share
+from .._format import rounded
+from ..views import Picked
 from ._matplotlib import Axes, load
 from ._panels import bare, inches, text_inches
 from ._style import FONT, SMALL, text_colour
 
-__all__ = ["Picked", "draw_heatmap", "lines_for", "mark_cells", "pick"]
+__all__ = ["draw_heatmap", "lines_for", "mark_cells"]
 
 #: Cells smaller than this, in inches, hold no number.
 _WIDEST_NUMBER, _HIGHEST_NUMBER = 0.36, 0.15
 #: Labels closer than this, in inches, would touch.
 _LINE = 1.2 * FONT / 72
 _EDGES = {"edgecolors": "white", "linewidth": 0.6}
-
-
-@dataclass(frozen=True)
-class Picked:
-    """The most probable symbols, and what is said about the others."""
-
-    shown: np.ndarray
-    hidden: np.ndarray
-    probability: float
-
-    def note(self, what: str) -> list[str]:
-        """Say how many of ``what`` are not shown."""
-        if not self.hidden.size:
-            return []
-        total = self.shown.size + self.hidden.size
-        return [
-            f"The {self.shown.size} most probable of {total} {what} are shown; the other "
-            f"{self.hidden.size} have {share(self.probability)} of the probability."
-        ]
-
-
-def pick(p: FloatArray, most: int) -> Picked:
-    """Order symbols by probability, without those that never occur, and keep the first ones."""
-    order = np.argsort(-p, kind="stable")
-    order = order[p[order] > 0]
-    return Picked(order[:most], order[most:], float(p[order[most:]].sum()))
 
 
 def lines_for(picked: Picked, ax: Any) -> int:
@@ -62,7 +36,7 @@ def draw_heatmap(
     *,
     cell: float | None = None,
     n_rows: int | None = None,
-    text: Callable[[float], str] = number,
+    text: Callable[[float], str] = rounded,
     **colours: Any,
 ) -> Any:
     """Draw finite values as colours, and as numbers where there is room; others stay blank.

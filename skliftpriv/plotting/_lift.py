@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 
-from .._arrays import FloatArray
+from .._format import rounded, signed
+from ..views import LiftTable, Picked, ReleaseView, lift_tables, pick
 from ._base import ReleaseDisplay
-from ._heatmap import Picked, draw_heatmap, lines_for, mark_cells, pick
-from ._labels import number, short_labels, shorten, signed
+from ._heatmap import draw_heatmap, lines_for, mark_cells
 from ._matplotlib import Axes, load
 from ._panels import below, label_width, panels, text_inches
-from ._release import ReleaseData
 from ._style import FONT
+from ._text import short_labels, shorten
 
 __all__ = ["LiftDisplay"]
 
@@ -22,34 +21,17 @@ _NEVER = {"facecolor": "0.9", "edgecolor": "0.6", "hatch": "////", "linewidth": 
 _OUTSIDE = {"facecolor": "none", "edgecolor": "black", "linewidth": 1.3}
 
 
-@dataclass(frozen=True)
-class _Side:
-    """What one of the two heat maps shows."""
-
-    picked: Picked
-    rows: list[str]
-    logs: FloatArray
-    outside: np.ndarray
-    what: str
-
-    def note(self) -> list[str]:
-        """Say what is not shown, and how extreme it is."""
-        hidden = self.logs[:, self.picked.hidden]
-        span = f" Their {_range(hidden.min(), hidden.max())}." if hidden.size else ""
-        return [note + span for note in self.picked.note(self.what)]
-
-
 class LiftDisplay(ReleaseDisplay):
     """Heat maps of the log-lift log P(s|y) / P(s): of X itself, and of what is released.
 
     Both have the same colours, centred at 0. Cells outside the budget are outlined; cells that
-    never occur have a log-lift of minus infinity, and are hatched rather than coloured. A notion
-    that bounds no single cell, such as LDP, outlines nothing, and its level is in the title.
-    For unary encoding the rows are single bits; the title speaks of all bits together.
+    never occur have a log-lift of minus infinity, and are hatched rather than coloured. If the
+    notion does not bound single cells, as LDP does not, nothing is outlined and the title gives
+    the level. For unary encoding the rows are single bits; the title is about all bits together.
 
     Parameters
     ----------
-    release : ReleaseData
+    release : ReleaseView
         What is released.
 
     Attributes
@@ -83,7 +65,7 @@ class LiftDisplay(ReleaseDisplay):
     >>> display.figure_.savefig("lift.png")
     """
 
-    def __init__(self, release: ReleaseData) -> None:
+    def __init__(self, release: ReleaseView) -> None:
         super().__init__(release)
         self.log_lift_before = release.log_lift_before
         self.log_lift_after = release.log_lift
@@ -110,12 +92,13 @@ class LiftDisplay(ReleaseDisplay):
         self
         """
         sensitive = pick(self.release.joint.p_s, max_symbols)
-        sides = self._sides(max_symbols, ax)
+        tables = lift_tables(self.release, max_symbols)
+        rows = self._rows(tables[0].picked, tables[1].picked, ax)
         n_columns = sensitive.shown.size
-        n_rows = max(side.picked.shown.size for side in sides)
+        n_rows = max(map(len, rows))
         wide = n_columns * (0.47 if n_columns <= 12 else 0.27)
-        cells = [max(wide, 4.2 - text_inches(side.rows)) for side in sides]
-        width = sum(cells) + sum(text_inches(side.rows) for side in sides) + 1.5
+        cells = [max(wide, 4.2 - text_inches(names)) for names in rows]
+        width = sum(cells) + sum(map(text_inches, rows)) + 1.5
         height = max(n_rows * (0.21 if n_rows > 20 else 0.3), 1.5) + 2.1
         self.ax_ = tuple(panels(ax, 2, figsize=(width, height)))
         self.figure_ = self.ax_[0].figure
@@ -125,10 +108,10 @@ class LiftDisplay(ReleaseDisplay):
             "norm": load("colors").Normalize(*self._colour_limits()),
         }
         meshes = []
-        for panel, side, room in zip(self.ax_, sides, cells, strict=True):
+        for panel, table, names, room in zip(self.ax_, tables, rows, cells, strict=True):
             cell = None if ax is not None else room / n_columns
-            meshes.append(self._panel(panel, side, sensitive, cell=cell, **options))
-            notes = [*side.note(), *sensitive.note("sensitive values")]
+            meshes.append(self._panel(panel, table, names, sensitive, cell=cell, **options))
+            notes = [*_note(table), *sensitive.note("sensitive values")]
             handles = self._handles() if panel is self.ax_[1] else []
             below(panel, notes, handles, room + 0.9)
         self.im_ = tuple(meshes)
@@ -136,34 +119,33 @@ class LiftDisplay(ReleaseDisplay):
         self._colour_bar(meshes[0])
         return self
 
-    def _sides(self, max_symbols: int, ax: Any) -> list[_Side]:
-        release, width = self.release, label_width(ax, 2, 30)
-        x, y = pick(release.joint.p_x, max_symbols), pick(release.p_y, max_symbols)
-        before = self._input_labels(x.shown, width=width, lines=lines_for(x, ax))
-        after = self._output_labels(y.shown, width=width, lines=lines_for(y, ax))
-        what = "bits" if release.bits else "outputs"
+    def _rows(self, before: Picked, after: Picked, ax: Any) -> list[list[str]]:
+        """Labels of the rows of both heat maps."""
+        width = label_width(ax, 2, 30)
         return [
-            _Side(x, before, self.log_lift_before, self.outside_before, "values"),
-            _Side(y, after, self.log_lift_after, self.outside_after, what),
+            self._input_labels(before.shown, width=width, lines=lines_for(before, ax)),
+            self._output_labels(after.shown, width=width, lines=lines_for(after, ax)),
         ]
 
-    def _panel(self, ax: Axes, side: _Side, sensitive: Picked, **options: Any) -> Any:
+    def _panel(
+        self, ax: Axes, table: LiftTable, rows: list[str], sensitive: Picked, **options: Any
+    ) -> Any:
         """Draw one heat map and mark its cells."""
-        cut = np.ix_(sensitive.shown, side.picked.shown)
+        cut = np.ix_(sensitive.shown, table.picked.shown)
         names = [self.release.joint.sensitive_labels[s] for s in sensitive.shown]
-        logs = side.logs[cut].T
-        mesh = draw_heatmap(
-            ax, logs, side.rows, short_labels(names, lines=1), text=signed, **options
-        )
+        logs = table.logs[cut].T
+        mesh = draw_heatmap(ax, logs, rows, short_labels(names, lines=1), text=signed, **options)
         mark_cells(ax, np.isneginf(logs), **_NEVER)
-        mark_cells(ax, side.outside[cut].T, **_OUTSIDE)
+        mark_cells(ax, table.outside[cut].T, **_OUTSIDE)
         return mesh
+
+    def _budget_limits(self) -> list[float]:
+        """Return the finite ends of the band."""
+        return [limit for limit in self.release.limits or () if np.isfinite(limit)]
 
     def _colour_limits(self) -> tuple[float, float]:
         """Symmetric limits that hold every finite value and the budget."""
-        logs = np.concatenate([self.log_lift_before.ravel(), self.log_lift_after.ravel()])
-        finite = np.abs(logs[np.isfinite(logs)])
-        largest = max(finite.max(initial=0.0), *np.abs(self.release.limits or (0.0,)), 0.01)
+        largest = max(self.release.largest_log_lift, *map(abs, self._budget_limits()), 0.0)
         return -largest, largest
 
     def _titles(self) -> None:
@@ -186,7 +168,7 @@ class LiftDisplay(ReleaseDisplay):
         handles = []
         if self.outside_before.any() or self.outside_after.any():
             label = (
-                f"outside {self.release.band}: {int(self.outside_before.sum())} cells before, "
+                f"outside {self.release.band_name}: {int(self.outside_before.sum())} cells before, "
                 f"{int(self.outside_after.sum())} after"
             )
             handles.append(patch(label=label, **_OUTSIDE))
@@ -199,10 +181,9 @@ class LiftDisplay(ReleaseDisplay):
         bar.outline.set_visible(False)
         low, high = mesh.norm.vmin, mesh.norm.vmax
         ticks = {0.0: "0"}
-        if self.release.limits is not None:
-            for limit in self.release.limits:
-                ticks[limit] = f"{signed(limit)} budget"
-                bar.ax.axhline(limit, color="black", linewidth=1.3)
+        for limit in self._budget_limits():
+            ticks[limit] = f"{signed(limit)} budget"
+            bar.ax.axhline(limit, color="black", linewidth=1.3)
         for end in (low, high):
             if min(abs(end - tick) for tick in ticks) > 0.06 * (high - low):
                 ticks[end] = signed(end)
@@ -212,4 +193,11 @@ class LiftDisplay(ReleaseDisplay):
 
 
 def _range(low: float, high: float) -> str:
-    return f"log-lift {number(low)} to {number(high)}"
+    return f"log-lift {rounded(low)} to {rounded(high)}"
+
+
+def _note(table: LiftTable) -> list[str]:
+    """Say what is not shown, and how extreme it is."""
+    hidden = table.logs[:, table.picked.hidden]
+    span = f" Their {_range(hidden.min(), hidden.max())}." if hidden.size else ""
+    return [note + span for note in table.picked.note(table.what)]

@@ -14,7 +14,7 @@ __all__ = ["Axes", "MissingMatplotlibError", "load"]
 
 
 class MissingMatplotlibError(SkliftprivError, ImportError):
-    """A picture was asked for, but matplotlib is not installed."""
+    """matplotlib is needed to draw, but cannot be imported."""
 
 
 def load(module: str) -> Any:

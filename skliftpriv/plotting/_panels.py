@@ -1,4 +1,4 @@
-"""Axes to draw into: own ones, given ones, or several inside a given one; and what stands below."""
+"""Axes to draw into, new or given or parts of a given one, and the notes below them."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from ..exceptions import InvalidParameterError
-from ._labels import note_lines
 from ._matplotlib import Axes, load
 from ._style import SMALL
+from ._text import note_lines
 
 __all__ = ["below", "bare", "inches", "label_width", "panels", "text_inches"]
 
@@ -69,7 +69,7 @@ def inches(ax: Axes) -> tuple[float, float]:
 
 
 def label_width(ax: Any, n: int, most: int) -> int:
-    """Characters that labels may take: as many as they like in own figures, else a third.
+    """Return how many characters a label may have: a third of the width of given axes.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def label_width(ax: Any, n: int, most: int) -> int:
     n : int
         Number of panels side by side.
     most : int
-        What they like.
+        Number in a new figure.
     """
     if ax is None:
         return most
@@ -94,7 +94,7 @@ def text_inches(labels: Sequence[str]) -> float:
 
 
 def bare(ax: Axes) -> None:
-    """Take frame and tick marks away."""
+    """Remove the frame and the tick marks."""
     ax.spines[:].set_visible(False)
     ax.tick_params(length=0)
 

@@ -1,4 +1,4 @@
-"""What whoever sees an output believes about S, against what everybody believes."""
+"""What an observer of an output believes about S, against the prior."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from typing import Any, Self
 
 import numpy as np
 
-from .._arrays import FloatArray
+from .._format import rounded, share
+from ..views import ReleaseView, pick
 from ._base import ReleaseDisplay
-from ._heatmap import lines_for, pick
-from ._labels import number, share, shorten
+from ._heatmap import lines_for
 from ._matplotlib import Axes, load
 from ._panels import below, label_width, panels, text_inches
-from ._release import ReleaseData
 from ._style import BLUE, FONT, GREY, SMALL, VERMILLION
+from ._text import shorten
 
 __all__ = ["PosteriorDisplay"]
 
@@ -27,12 +27,12 @@ class PosteriorDisplay(ReleaseDisplay):
 
     One panel per sensitive value, one row per output. A line marks the prior, a shaded interval
     what the budget allows. Posteriors outside of it are crosses; a posterior of 0, which rules
-    the sensitive value out, is a diamond. A notion that bounds no single posterior, such as LDP,
-    shades nothing. For unary encoding the rows are single bits.
+    the sensitive value out, is a diamond. If the notion does not bound single posteriors, as LDP
+    does not, nothing is shaded. For unary encoding the rows are single bits.
 
     Parameters
     ----------
-    release : ReleaseData
+    release : ReleaseView
         What is released.
 
     Attributes
@@ -61,13 +61,10 @@ class PosteriorDisplay(ReleaseDisplay):
     array([0.25, 0.67])
     """
 
-    def __init__(self, release: ReleaseData) -> None:
+    def __init__(self, release: ReleaseView) -> None:
         super().__init__(release)
         self.posterior = release.posterior
-        self.allowed: FloatArray | None = None
-        if release.limits is not None:
-            bounds = release.joint.p_s[:, None] * np.exp(release.limits)
-            self.allowed = np.minimum(bounds, 1.0)
+        self.allowed = release.allowed
 
     def plot(self, ax: Any = None, *, max_symbols: int = 30, max_sensitive: int = 12) -> Self:
         """Draw the panels.
@@ -102,8 +99,7 @@ class PosteriorDisplay(ReleaseDisplay):
             self._panel(panel, value, y.shown)
             labels = rows if i % per_row == 0 else [""] * len(rows)
             panel.set_yticks(np.arange(len(rows)), labels, fontsize=FONT)
-        what = "bits" if release.bits else "outputs"
-        notes = [*self._notes(), *y.note(what), *s.note("sensitive values")]
+        notes = [*self._notes(), *y.note(release.what), *s.note("sensitive values")]
         self._legend(self.ax_[(grid_rows - 1) * per_row], notes, n_columns * 1.4)
         return self
 
@@ -135,15 +131,15 @@ class PosteriorDisplay(ReleaseDisplay):
         ax.tick_params(axis="y", length=0)
         ax.spines[["top", "right", "left"]].set_visible(False)
         label = shorten(release.joint.sensitive_labels[s], 17, 2)
-        ax.set_title(f"{label}\nprior {share(prior)}", fontsize=FONT)
+        ax.set_title(f"{label}\nprior {share(prior, fine=True)}", fontsize=FONT)
 
     def _notes(self) -> list[str]:
         release = self.release
         s, x = release.sensitive_name, release.useful_name
-        text = f"Posterior probability of {s} for whoever sees the released {x}."
+        text = f"Posterior probability of {s} given the released {x}."
         if release.bits:
-            text = f"Posterior probability of {s} for whoever sees one single bit of {x} be 1."
-            low, high = map(number, release.log_lifts)
+            text = f"Posterior probability of {s} given that a single bit of {x} is 1."
+            low, high = map(rounded, release.log_lifts)
             text += f" All bits together: log-lift {low} to {high}."
         verdict = release.verdict()
         return [text + (f" {verdict}." if verdict else "")]
@@ -153,7 +149,7 @@ class PosteriorDisplay(ReleaseDisplay):
         logs = self.release.log_lift
         handles = [line([], [], color="black", linewidth=1.1, label="prior")]
         if self.allowed is not None:
-            label = f"allowed by {self.release.band}"
+            label = f"allowed by {self.release.band_name}"
             handles.append(patch(facecolor=BLUE, alpha=0.13, label=label))
         never = np.isneginf(logs)
         for cells, style, label in (

@@ -10,12 +10,12 @@ import pandas as pd
 
 from .._arrays import FloatArray
 from ..model_selection import tradeoff_curve
-from ._curve import axis_title, checked_curve, curve_points
+from ..views import axis_title, checked_curve, curve_points
 from ._edges import Edge
-from ._labels import shorten
 from ._matplotlib import Axes, load
 from ._panels import panels
 from ._style import FONT, GREY, line_style
+from ._text import shorten
 
 __all__ = ["TradeoffDisplay"]
 
@@ -87,7 +87,7 @@ class TradeoffDisplay:
         ax: Any = None,
         **options: Any,
     ) -> Self:
-        """Draw a curve that is there already.
+        """Draw a curve that was computed before.
 
         Parameters
         ----------
@@ -151,8 +151,8 @@ class TradeoffDisplay:
         Parameters
         ----------
         ax : Axes, optional
-            Where to draw, one display per axes. The legend then stands inside of it, and else
-            to the right.
+            Where to draw, one display per axes. The legend is then inside of it; in a new
+            figure it is on the right.
         line_kw : dict, optional
             Properties of all lines, such as ``{"linewidth": 3}``.
 
@@ -188,7 +188,7 @@ class TradeoffDisplay:
         ax, met = self.ax_, points["satisfied"].to_numpy()
         x, y = (points[key].to_numpy(dtype=float) for key in ("x", "y"))
         finite = np.isfinite(x) & np.isfinite(y)
-        # Several points above one budget, such as pairs with the same sum, are no line.
+        # Several points above one budget, such as pairs with the same sum, are not connected.
         if points["budget"].duplicated().any():
             style = {**style, "linestyle": "none"}
         line_x, line_y = np.where(finite, x, np.nan), np.where(finite, y, np.nan)
@@ -239,7 +239,7 @@ def _band(ax: Axes, x: FloatArray, y: FloatArray, gap: FloatArray, colour: str) 
     known = np.isfinite(gap) & np.isfinite(x)
     if not known.any():
         return
-    # No share is above 1, whatever is known.
+    # A share cannot exceed 1.
     top = np.minimum(y[known] + gap[known], 1.0)
     ax.fill_between(x[known], y[known], top, color=colour, alpha=0.2, linewidth=0)
     ax.vlines(x[known], y[known], top, color=colour, alpha=0.5, linewidth=1.0)

@@ -291,8 +291,8 @@ CASES = {
         lambda: fit(SubsetMergingSanitizer(*PAIR, confidence=0.9)),
         lambda: fit(PLAIN),
     ),
-    "lets noise be averaged away": (lambda: fit(GRRSanitizer(*PAIR)), lambda: fit(PLAIN)),
-    "the same call repeats itself": (lambda: fit(PLAIN), lambda: fit(GRRSanitizer(*PAIR))),
+    "the noise can be averaged away": (lambda: fit(GRRSanitizer(*PAIR)), lambda: fit(PLAIN)),
+    "the same rows give the same outputs": (lambda: fit(PLAIN), lambda: fit(GRRSanitizer(*PAIR))),
     "Only occupation is covered": (
         lambda: fit(PLAIN),
         lambda: fit(GRRSanitizer("sex", ["occupation", "race"])),
@@ -301,7 +301,7 @@ CASES = {
         lambda: fit(SubsetMergingSanitizer(*PAIR, remainder="passthrough")),
         lambda: fit(PLAIN),
     ),
-    "what is released besides, now or later": (
+    "other columns, released now or later": (
         lambda: fit(PLAIN),
         lambda: fit(SubsetMergingSanitizer(*PAIR, remainder="passthrough")),
     ),

@@ -39,7 +39,9 @@ function measure(frame) {
   const all = [...page.body.querySelectorAll("*")];
   const beyond = all.filter(e => !inside(e) && e.getBoundingClientRect().right > width + 0.5);
   const cut = [...page.querySelectorAll(".card, .strip, li, dd, p, h1, h2")]
-    .filter(e => e.scrollWidth > e.clientWidth + 1);
+    .filter(e => e.scrollWidth > e.clientWidth + 1)
+    .concat([...page.querySelectorAll(".heat thead span")]
+      .filter(e => e.scrollHeight > e.clientHeight + 1));
   const texts = [...page.querySelectorAll("svg text")].filter(text => {
     const box = text.getBBox(), view = text.ownerSVGElement.viewBox.baseVal;
     return box.x < view.x - 1 || box.x + box.width > view.x + view.width + 1;

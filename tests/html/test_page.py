@@ -147,7 +147,7 @@ def test_a_file_is_written(tmp_path):
 
 
 def test_only_fitted_sanitisers_have_a_page():
-    with pytest.raises(InvalidParameterError, match="is no sanitiser"):
+    with pytest.raises(InvalidParameterError, match="is not a sanitiser"):
         report_page(object())
     with pytest.raises(ValueError, match="not fitted"):
         report_page(SubsetMergingSanitizer("s", "x"))

@@ -7,7 +7,6 @@ from matplotlib import pyplot as plt
 from skliftpriv import LIP, Channel, mechanisms
 from skliftpriv.exceptions import InvalidParameterError
 from skliftpriv.plotting import ChannelDisplay
-from skliftpriv.plotting._flow import flow_order, spread
 
 from .pictures import as_it_is, joint_with_zeros, wide_joint
 
@@ -101,25 +100,3 @@ def test_a_channel_for_other_values_is_refused():
     joint = joint_with_zeros()
     with pytest.raises(InvalidParameterError, match="inputs of the channel"):
         ChannelDisplay.from_channel(joint, Channel.identity(["a", "c", "b", "d"]))
-
-
-def test_the_order_of_a_merging_crosses_no_bands():
-    rng = np.random.default_rng(1)
-    groups = rng.integers(0, 4, 12)
-    flows = np.eye(4)[groups] * rng.dirichlet(np.ones(12))[:, None]
-    rows, columns = flow_order(flows)
-    place = np.argsort(columns)[groups[rows]]
-    assert (np.diff(place) >= 0).all()
-
-
-def test_labels_are_moved_apart_within_bounds_and_no_further_than_needed():
-    sizes = np.full(4, 0.2)
-    np.testing.assert_allclose(
-        spread(np.array([0.1, 0.4, 0.65, 0.9]), sizes, 0, 1), [0.1, 0.4, 0.65, 0.9]
-    )
-    np.testing.assert_allclose(
-        spread(np.array([0.5, 0.5, 0.5, 0.5]), sizes, 0, 1), [0.2, 0.4, 0.6, 0.8]
-    )
-    np.testing.assert_allclose(
-        spread(np.array([0.9, 0.95, 1, 1]), sizes, 0, 1), [0.3, 0.5, 0.7, 0.9]
-    )

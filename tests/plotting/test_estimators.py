@@ -21,7 +21,7 @@ from skliftpriv import (
 )
 from skliftpriv.exceptions import InvalidParameterError
 from skliftpriv.notions import SRLIP
-from skliftpriv.plotting import ChannelDisplay, LiftDisplay, PosteriorDisplay, ReleaseData
+from skliftpriv.plotting import ChannelDisplay, LiftDisplay, PosteriorDisplay, ReleaseView
 
 from ..estimators.samples import make_frame
 from .pictures import joint_with_zeros
@@ -74,13 +74,13 @@ def test_every_public_sanitiser_is_tested_here():
 
 def test_a_mechanism_that_sees_s_is_drawn_with_what_it_knows_of_s():
     result = mechanisms.conditional_reporting(joint_with_zeros(), skliftpriv.LIP(0.5))
-    data = ReleaseData.of_result(result)
+    data = ReleaseView.of_result(result)
     assert data.log_lift.max() == pytest.approx(result.report.max_log_lift)
     # The averaged channel alone would show another leakage.
-    averaged = ReleaseData.of_channel(result.joint, result.channel)
+    averaged = ReleaseView.of_channel(result.joint, result.channel)
     assert averaged.log_lift.max() != pytest.approx(result.report.max_log_lift, abs=1e-3)
     estimator = ConditionalReporting("s", "x", epsilon=0.5).fit(FRAME[["s", "x"]])
-    drawn = ReleaseData.of_estimator(estimator)
+    drawn = ReleaseView.of_estimator(estimator)
     assert drawn.log_lift.min() == pytest.approx(estimator.report_.min_log_lift)
 
 
@@ -98,9 +98,9 @@ def test_single_bits_are_named_so_and_all_bits_are_reported():
 
 def test_columns_lend_their_names_and_results_do_without():
     fitted = SubsetMergingSanitizer("s", "x").fit(FRAME[["s", "x"]])
-    assert ReleaseData.of_estimator(fitted).useful_name == "x"
+    assert ReleaseView.of_estimator(fitted).useful_name == "x"
     result = mechanisms.watchdog(joint_with_zeros(), skliftpriv.LIP(1.0))
-    assert ReleaseData.of_result(result).useful_name == "X"
+    assert ReleaseView.of_result(result).useful_name == "X"
 
 
 def test_what_cannot_be_drawn_is_refused():
@@ -112,4 +112,4 @@ def test_what_cannot_be_drawn_is_refused():
     joint = joint_with_zeros()
     identity = skliftpriv.Channel.identity(joint.useful_labels)
     with pytest.raises(InvalidParameterError, match="does not show whether it is met"):
-        ReleaseData.of_channel(joint, identity, SRLIP(1.0))
+        ReleaseView.of_channel(joint, identity, SRLIP(1.0))

@@ -5,7 +5,7 @@ from matplotlib import pyplot as plt
 
 from skliftpriv import ORRSanitizer, WatchdogSanitizer
 from skliftpriv.datasets import load_adult
-from skliftpriv.plotting import ChannelDisplay, LiftDisplay, PosteriorDisplay, ReleaseData
+from skliftpriv.plotting import ChannelDisplay, LiftDisplay, PosteriorDisplay, ReleaseView
 
 from .pictures import as_it_is, cut_off, overlaps, wide_joint, words
 
@@ -16,9 +16,9 @@ COLUMNS = ("relationship", "occupation")
 def releases():
     adult = load_adult()
     return {
-        "15 sets": ReleaseData.of_estimator(ORRSanitizer(*COLUMNS, epsilon=0.5).fit(adult)),
-        "long set": ReleaseData.of_estimator(WatchdogSanitizer(*COLUMNS, epsilon=0.5).fit(adult)),
-        "60 values": ReleaseData.of_channel(*as_it_is(wide_joint())),
+        "15 sets": ReleaseView.of_estimator(ORRSanitizer(*COLUMNS, epsilon=0.5).fit(adult)),
+        "long set": ReleaseView.of_estimator(WatchdogSanitizer(*COLUMNS, epsilon=0.5).fit(adult)),
+        "60 values": ReleaseView.of_channel(*as_it_is(wide_joint())),
     }
 
 

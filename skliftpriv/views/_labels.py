@@ -1,4 +1,4 @@
-"""Names and numbers as a reader can take them in: shortened, and honest about what is left out."""
+"""Short labels that differ, and say how much they leave out."""
 
 from __future__ import annotations
 
@@ -9,14 +9,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from .._arrays import Label
-from .._format import share as _share
+from .._format import share
 from ..channel import distinct, symbol_text
 
-__all__ = ["infinity", "note_lines", "number", "share", "short_labels", "shorten", "signed"]
+__all__ = ["short_labels", "shorten", "truncate"]
 
 # No line break between the dots and the number of members that they stand for.
 _GAP = "\N{NO-BREAK SPACE}"
-_MINUS = "\N{MINUS SIGN}"
 
 
 def short_labels(
@@ -46,7 +45,10 @@ def short_labels(
     names = [str(name) for name in distinct(short)]
     if shares is None:
         return names
-    return [f"{name}{_GAP}·{_GAP}{share(p)}" for name, p in zip(names, shares, strict=True)]
+    return [
+        f"{name}{_GAP}·{_GAP}{share(float(p), fine=True)}"
+        for name, p in zip(names, shares, strict=True)
+    ]
 
 
 def shorten(label: Label, width: int = 26, lines: int = 2, *, countable: bool = True) -> str:
@@ -57,9 +59,14 @@ def shorten(label: Label, width: int = 26, lines: int = 2, *, countable: bool = 
     if isinstance(label, tuple) and len(_wrap(symbol_text(label), width)) > lines:
         room = max(width * lines // len(label) - 3, 4)
         parts = [shorten(part, room, 1, countable=countable) for part in label]
-        # The parts are escaped already, and short enough.
         return "\n".join(_wrap(" & ".join(parts), width))
-    return _escape(_fit(symbol_text(label), width, lines, countable))
+    return _fit(symbol_text(label), width, lines, countable)
+
+
+def truncate(label: Label, most: int) -> str:
+    """Write the beginning of a label, at most so many characters."""
+    text = symbol_text(label)
+    return text if len(text) <= most else f"{text[: most - 1].rstrip()}…"
 
 
 def _fit(text: str, width: int, lines: int, countable: bool) -> str:
@@ -102,37 +109,3 @@ def _wrap(text: str, width: int) -> list[str]:
     # Names are torn apart at a hyphen only if they are too long for a line.
     torn = any(len(word) > width for word in text.split())
     return textwrap.wrap(text, width, break_on_hyphens=torn) or [""]
-
-
-def _escape(text: str) -> str:
-    # A pair of dollar signs would be set as mathematics.
-    return text.replace("$", r"\$")
-
-
-def share(p: float) -> str:
-    """Write a probability as a percentage, with a decimal where it is small."""
-    return _share(float(p), fine=True)
-
-
-def number(value: float, digits: int = 2) -> str:
-    """Write a number with a proper minus sign, and infinities as a sign of their own."""
-    if np.isinf(value):
-        return infinity(value)
-    # Adding 0.0 turns -0.0 into 0.0.
-    return f"{round(value, digits) + 0.0:.{digits}f}".replace("-", _MINUS)
-
-
-def signed(value: float, digits: int = 2) -> str:
-    """Write a number with its sign, for cells of log-lifts."""
-    text = number(value, digits)
-    return text if text.startswith(_MINUS) or float(text.replace("∞", "1")) == 0 else f"+{text}"
-
-
-def infinity(value: float) -> str:
-    """Write an infinity."""
-    return "∞" if value > 0 else f"{_MINUS}∞"
-
-
-def note_lines(text: str, inches: float) -> list[str]:
-    """Break a note into lines that fit into a width, at the size in which notes are set."""
-    return textwrap.wrap(_escape(text), max(int(inches / 0.058), 30))

@@ -25,7 +25,7 @@ _WITHOUT_UNIT = {"nmi", "budget_used", "gap", "total_variation", "chi2_divergenc
 
 
 def checked_curve(curve: pd.DataFrame, x: str, y: str) -> pd.DataFrame:
-    """Return the curve, or say what it lacks."""
+    """Return the curve; raise if it lacks a column or has no rows."""
     missing = sorted({"mechanism", "epsilon", x, y} - set(curve.columns))
     if missing:
         raise InvalidParameterError(
@@ -39,7 +39,7 @@ def checked_curve(curve: pd.DataFrame, x: str, y: str) -> pd.DataFrame:
 
 def curve_points(curve: pd.DataFrame, x: str, y: str) -> pd.DataFrame:
     """Numbers to draw: mechanism, budget, x, y, gap and satisfied, by ascending budget."""
-    # The certificate is one about the share of X that is kept.
+    # The certified gap is about the share of X that is kept.
     gap = curve["gap"] if y == "nmi" and "gap" in curve else np.nan
     met = curve["satisfied"].astype(bool).to_numpy() if "satisfied" in curve else True
     frame = pd.DataFrame(

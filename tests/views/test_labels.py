@@ -1,9 +1,8 @@
 """Labels are short, different, and say what they leave out."""
 
-import numpy as np
 import pytest
 
-from skliftpriv.plotting._labels import number, share, short_labels, shorten, signed
+from skliftpriv.views import short_labels, shorten, truncate
 
 OCCUPATIONS = [
     "Adm-clerical",
@@ -82,33 +81,6 @@ def test_a_name_is_torn_apart_at_a_hyphen_and_only_if_it_must_be():
     assert shorten("Craft-repair of all kinds", 14) == "Craft-repair\nof all kinds"
 
 
-def test_dollars_are_no_mathematics():
-    assert shorten("$5 and $6") == r"\$5 and \$6"
-
-
-@pytest.mark.parametrize(
-    ("p", "text"),
-    [
-        (0, "0%"),
-        (1e-9, "<0.1%"),
-        (0.005, "0.5%"),
-        (0.25, "25%"),
-        (1 - 1e-9, ">99.9%"),
-        (1, "100%"),
-        (0.049, "4.9%"),
-        (0.996, "99.6%"),
-        (1 - 1e-15, "100%"),
-    ],
-)
-def test_shares_are_none_or_all_only_if_exactly_so(p, text):
-    assert share(p) == text
-
-
-def test_numbers_have_signs_of_their_own():
-    assert number(-0.5) == "−0.50"
-    assert number(-0.0001) == "0.00"
-    assert number(np.inf) == "∞"
-    assert number(-np.inf) == "−∞"
-    assert signed(0.5) == "+0.50"
-    assert signed(-np.inf) == "−∞"
-    assert signed(0.0) == "0.00"
+def test_the_end_of_a_truncated_label_is_marked():
+    assert truncate("abcdef", 6) == "abcdef"
+    assert truncate("abcd fgh", 6) == "abcd…"

@@ -1,4 +1,4 @@
-"""What three of the displays draw: a release, computed once from whoever knows it."""
+"""A release as it is shown: before and after, against its budget."""
 
 from __future__ import annotations
 
@@ -10,36 +10,25 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from .._arrays import FloatArray, Label
+from .._format import rounded
 from ..channel import Channel
 from ..distribution import JointDistribution
-from ..estimators import LiftSanitizer, OUESanitizer
+from ..estimators import LiftSanitizer
 from ..exceptions import InvalidParameterError
 from ..measures import log_lift
-from ..mechanisms import ConditionalResult, MechanismResult, UnaryResult
+from ..mechanisms import MechanismResult, UnaryResult
 from ..notions import Notion
-from ..report import PrivacyReport, worst_levels
-from ._labels import number
+from ..report import worst_levels
 
-__all__ = ["ReleaseData"]
+__all__ = ["ReleaseView"]
 
 # A log-lift that was certified in whole numbers may lie this far beyond its budget as a double.
 _ROUNDING = 1e-9
 
-# Short names of sides, for titles; a notion of somebody else's has its own.
-_SIDES = {
-    "ldp": "level",
-    "l1_lift": "lift",
-    "chi2_lift": "lift",
-    "alpha_lift": "lift",
-    "l1_lift_inverse": "inverse",
-    "chi2_lift_inverse": "inverse",
-    "alpha_lift_inverse": "inverse",
-}
-
 
 @dataclass(frozen=True, kw_only=True)
-class ReleaseData:
-    """A release of Y for X, as the displays draw it.
+class ReleaseView:
+    """A release of Y for X, as displays and pages show it.
 
     Made by :meth:`of_estimator`, :meth:`of_result` or :meth:`of_channel`.
 
@@ -84,33 +73,40 @@ class ReleaseData:
         """Read what a fitted sanitiser releases."""
         if not isinstance(estimator, LiftSanitizer):
             raise InvalidParameterError(
-                f"{type(estimator).__name__} is no sanitiser of skliftpriv; for a pipeline pass "
+                f"{type(estimator).__name__} is not a sanitiser of skliftpriv; for a pipeline pass "
                 "its step, such as pipeline[0]."
             )
         check_is_fitted(estimator)
         guarantee = estimator.guarantee_
-        return cls._of(
-            estimator.joint_,
-            estimator.notion_,
-            estimator.report_,
-            channel=estimator.channel_,
-            conditional=getattr(estimator, "conditional_channel_", None),
-            alpha=estimator.alpha_ if isinstance(estimator, OUESanitizer) else None,
+        return cls.of_result(
+            estimator.result_,
             sensitive_name=guarantee.sensitive,
             useful_name=", ".join(guarantee.columns),
         )
 
     @classmethod
-    def of_result(cls, result: MechanismResult | UnaryResult) -> Self:
-        """Read what a function of :mod:`skliftpriv.mechanisms` returned."""
-        unary = isinstance(result, UnaryResult)
-        return cls._of(
-            result.joint,
-            result.notion,
-            result.report,
-            channel=None if unary else result.channel,
-            conditional=result.conditional if isinstance(result, ConditionalResult) else None,
-            alpha=result.alpha if isinstance(result, UnaryResult) else None,
+    def of_result(cls, result: MechanismResult | UnaryResult, **names: str) -> Self:
+        """Read what a function of :mod:`skliftpriv.mechanisms` returned.
+
+        Parameters
+        ----------
+        result : MechanismResult or UnaryResult
+            The result.
+        **names : str
+            ``sensitive_name`` and ``useful_name``.
+        """
+        shown, report = result.shown, result.report
+        return cls(
+            joint=result.joint,
+            matrix=shown.matrix,
+            p_sy=shown.p_sy,
+            outputs=shown.labels,
+            bits=shown.bits,
+            notion=result.notion,
+            satisfied=report.satisfied,
+            levels=dict(report.levels_after),
+            log_lifts=(report.min_log_lift, report.max_log_lift),
+            **names,
         )
 
     @classmethod
@@ -127,7 +123,7 @@ class ReleaseData:
         logs = log_lift(p_sy, p_s=joint.p_s)
         levels = {} if notion is None else worst_levels(notion, np.exp(logs), joint.p_s)
         budget = {} if notion is None else notion.budget
-        if notion is not None and (levels.keys() != budget.keys() or notion.key == "relaxed"):
+        if notion is not None and not notion.per_output:
             raise InvalidParameterError(
                 f"{notion} is more than a promise about each output, so a channel alone does not "
                 "show whether it is met; draw the result of a mechanism instead."
@@ -145,43 +141,10 @@ class ReleaseData:
             log_lifts=(float(logs.min()), float(logs.max())),
         )
 
-    @classmethod
-    def _of(
-        cls,
-        joint: JointDistribution,
-        notion: Notion,
-        report: PrivacyReport,
-        *,
-        channel: Channel | None,
-        conditional: Channel | None,
-        alpha: float | None,
-        **names: str,
-    ) -> Self:
-        if alpha is not None:
-            # Unary encoding: 2^n outputs are no picture, n bits are.
-            noise = 1 / (np.exp(alpha) + 1)
-            matrix = np.where(np.eye(joint.shape[1], dtype=bool), 0.5, noise)
-            outputs = joint.useful_labels
-        else:
-            assert channel is not None
-            matrix, outputs = channel.matrix, channel.outputs
-        p_sy = joint.released(matrix)
-        if conditional is not None:
-            # The mechanism saw S, so P(y|s) does not follow from P(y|x).
-            rows = conditional.matrix.reshape(*joint.shape, -1)
-            p_sy = np.einsum("sx,sxy->sy", joint.matrix, rows)
-        return cls(
-            joint=joint,
-            matrix=matrix,
-            p_sy=p_sy,
-            outputs=outputs,
-            bits=alpha is not None,
-            notion=notion,
-            satisfied=report.satisfied,
-            levels=dict(report.levels_after),
-            log_lifts=(report.min_log_lift, report.max_log_lift),
-            **names,
-        )
+    @property
+    def what(self) -> str:
+        """What the columns are: "outputs" or "bits"."""
+        return "bits" if self.bits else "outputs"
 
     @property
     def p_y(self) -> FloatArray:
@@ -198,24 +161,43 @@ class ReleaseData:
         """Log-lift of every cell after the release, shape (n_sensitive, n_outputs)."""
         return log_lift(self.p_sy, p_s=self.joint.p_s)
 
+    @cached_property
+    def largest_log_lift(self) -> float:
+        """Largest finite log-lift before and after, in absolute value, for a scale of colours."""
+        logs = np.abs(np.concatenate([self.log_lift_before.ravel(), self.log_lift.ravel()]))
+        return float(logs[np.isfinite(logs)].max(initial=0.01))
+
     @property
+    def flows(self) -> FloatArray:
+        """P(X=x, Y=y), shape (n_inputs, n_outputs)."""
+        return np.asarray(self.joint.p_x[:, None] * self.matrix)
+
+    @cached_property
+    def posterior_before(self) -> FloatArray:
+        """P(S=s | X=x), shape (n_sensitive, n_useful)."""
+        return np.asarray(self.joint.lift * self.joint.p_s[:, None])
+
+    @cached_property
     def posterior(self) -> FloatArray:
         """P(S=s | Y=y), shape (n_sensitive, n_outputs)."""
         return np.asarray(np.exp(self.log_lift) * self.joint.p_s[:, None])
 
     @property
-    def band(self) -> Notion | None:
-        """The notion whose lift band single cells are held against, None if there is none."""
-        # The (epsilon, delta) relaxation wraps the band that it allows to leave.
-        inner = getattr(self.notion, "notion", self.notion)
-        return inner if inner is not None and "min_lift" in inner.budget else None
-
-    @property
     def limits(self) -> tuple[float, float] | None:
         """Smallest and largest log-lift within the budget; None if no single cell is bounded."""
-        if self.band is None:
+        return None if self.notion is None else self.notion.band
+
+    @property
+    def band_name(self) -> str:
+        """What the limits are called."""
+        return "" if self.notion is None else self.notion.band_name
+
+    @cached_property
+    def allowed(self) -> FloatArray | None:
+        """Smallest and largest posterior within the budget, shape (n_sensitive, 2), or None."""
+        if self.limits is None:
             return None
-        return -self.band.budget["min_lift"], self.band.budget["max_lift"]
+        return np.minimum(self.joint.p_s[:, None] * np.exp(self.limits), 1.0)
 
     def outside(self, logs: FloatArray) -> np.ndarray:
         """Tell which log-lifts lie outside the budget."""
@@ -223,14 +205,14 @@ class ReleaseData:
         return (logs < low - _ROUNDING) | (logs > high + _ROUNDING)
 
     def verdict(self) -> str:
-        """Say whether the notion is met, with the levels of a notion that bounds no single cell."""
+        """Say whether the notion is met, with the levels of one that bounds no single cell."""
         if self.notion is None:
             return ""
-        levels = ""
-        if self.band is None:
-            levels = ", ".join(
-                f"{_SIDES.get(side, side)} {number(v)}" for side, v in self.levels.items()
-            )
-        return f"{self.notion} {'met' if self.satisfied else 'MISSED'}" + (
-            f": {levels}" if levels else ""
+        verdict = f"{self.notion} {'met' if self.satisfied else 'MISSED'}"
+        if self.limits is not None:
+            return verdict
+        levels = (
+            f"{self.notion.side(name).short} {rounded(level)}"
+            for name, level in self.levels.items()
         )
+        return f"{verdict}: {', '.join(levels)}"

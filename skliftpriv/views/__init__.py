@@ -1,0 +1,26 @@
+"""What displays and pages show of a release, without how it is drawn."""
+
+from ._curve import axis_title, checked_curve, curve_points
+from ._flow import MEANINGS, Flow, flow_order, spread
+from ._labels import short_labels, shorten, truncate
+from ._lift import LiftTable, lift_tables
+from ._picked import Picked, pick
+from ._release import ReleaseView
+
+__all__ = [
+    "MEANINGS",
+    "Flow",
+    "LiftTable",
+    "Picked",
+    "ReleaseView",
+    "axis_title",
+    "checked_curve",
+    "curve_points",
+    "flow_order",
+    "lift_tables",
+    "pick",
+    "short_labels",
+    "shorten",
+    "spread",
+    "truncate",
+]
