@@ -324,6 +324,8 @@ class LiftSanitizer(TransformerMixin, BaseEstimator, ABC):
     def fitted_parameters(self) -> dict[str, Any]:
         """Return the parameters that the mechanism was fitted with.
 
+        .. versionadded:: 0.2
+
         Returns
         -------
         dict
