@@ -33,6 +33,7 @@ extensions = [
     "numpydoc",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
+    "sphinx_gallery.gen_gallery",
 ]
 exclude_patterns = ["_build"]
 root_doc = "index"
@@ -80,6 +81,22 @@ plot_formats = [("svg", 100)]
 plot_rcparams = {"svg.fonttype": "path", "savefig.bbox": "tight"}
 plot_include_source = True
 plot_pre_code = ""
+
+# Examples: those of the first folder run, those of papers/ take minutes and are only shown.
+sphinx_gallery_conf = {
+    "examples_dirs": str(ROOT / "examples"),
+    "gallery_dirs": "gallery",
+    "filename_pattern": r"examples/\w+\.py$",
+    "ignore_pattern": r"(^|/)_",
+    "image_scrapers": ("matplotlib",),
+    "capture_repr": (),
+    "abort_on_example_error": True,
+    "download_all_examples": False,
+    "show_signature": False,
+    "write_computation_times": False,
+    "min_reported_time": float("inf"),
+    "thumbnail_size": (400, 280),
+}
 
 # Looks
 html_theme = "furo"

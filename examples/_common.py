@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import sys
 import warnings
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
 
 mpl.use("Agg")
-import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -50,29 +49,26 @@ def epsilon_axis(ax: Axes, epsilons: list[float]) -> None:
     ax.minorticks_off()
 
 
-def run(example: Callable[[], Figure], script: str, description: str | None) -> None:
-    """Run an example and write its picture to the folder given by ``--output``.
-
-    Parameters
-    ----------
-    example : callable
-        Prints its result and returns its picture.
-    script : str
-        The file of the example, which the picture is named after.
-    description : str or None
-        What ``--help`` says.
-    """
-    # The examples publish nothing; with seeds their pictures can be drawn again.
-    warnings.simplefilter("ignore", SeededReleaseWarning)
+def output_folder() -> Path:
+    """Read ``--output`` from the command line, and create this folder."""
     parser = argparse.ArgumentParser(
-        description=description, formatter_class=argparse.RawDescriptionHelpFormatter
+        description=sys.modules["__main__"].__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     default = Path(__file__).parent / "output"
     parser.add_argument("--output", type=Path, default=default, help="folder for the picture")
     folder = parser.parse_args().output
     folder.mkdir(parents=True, exist_ok=True)
-    figure = example()
-    path = folder / f"{Path(script).stem}.png"
+    return folder
+
+
+def save(figure: Figure) -> None:
+    """Write the picture of an example to the folder given by ``--output``, under its name."""
+    path = OUTPUT / f"{Path(sys.argv[0]).stem}.png"
     figure.savefig(path, dpi=130)
-    plt.close(figure)
-    print(f"\nThe picture is in {path}")
+    print(f"The picture is in {path}", file=sys.stderr)
+
+
+OUTPUT = output_folder()
+# The examples publish nothing; with seeds their pictures can be drawn again.
+warnings.simplefilter("ignore", SeededReleaseWarning)

@@ -1,7 +1,9 @@
-"""Split a budget unevenly between lifts below and above 1.
+"""
+Split a budget unevenly between lifts below and above 1
+=======================================================
 
-Question: is the share lambda = 0.65 for the lower side, which Zarrabian, Ding and Sadeghi (2023)
-take, the best one?
+**Question:** is the share lambda = 0.65 for the lower side, which Zarrabian, Ding and Sadeghi
+(2023) take, the best one?
 
 ``notion="alip"`` bounds lifts below 1 and above 1 by budgets of their own: of a total epsilon the
 share lambda goes to the lower side. Lifts reach farther below 1 than above, on a log scale, so
@@ -22,9 +24,8 @@ from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
-from _common import GREY, line_style, run, tidy
+from _common import GREY, line_style, save, tidy
 from joblib import Parallel, delayed
-from matplotlib.figure import Figure
 
 from skliftpriv import ALIP, JointDistribution
 from skliftpriv.datasets import load_adult, make_joint
@@ -48,6 +49,8 @@ MECHANISMS: dict[str, Callable[..., Any]] = {
 }
 
 
+# %%
+# What every mechanism keeps for every split, on one joint distribution:
 def kept(joint: JointDistribution) -> np.ndarray:
     """Return the NMI by budget, mechanism and split."""
     return np.array(
@@ -67,6 +70,8 @@ def best_splits(curves: np.ndarray) -> np.ndarray:
     return np.array([np.median(SPLITS[row]) for row in top.reshape(-1, SPLITS.size)])
 
 
+# %%
+# A table of where the best splits lie:
 def describe(random: np.ndarray, adult: np.ndarray) -> None:
     """Print where the best splits lie, and what 0.65 gains over 0.5."""
     print(f"{N_JOINTS} random joints of 17 useful and 5 sensitive symbols, and Adult.\n")
@@ -91,49 +96,47 @@ def describe(random: np.ndarray, adult: np.ndarray) -> None:
         print(f"epsilon = {eps:g}: by two standard errors 0.65 beats 0.5 for {', '.join(names)}.")
 
 
-def main() -> Figure:
-    """Measure what is kept for every split, and draw it."""
-    adult = JointDistribution.from_frame(load_adult(), "relationship", "occupation")
-    joints = [adult, *(make_joint(5, 17, random_state=seed) for seed in range(N_JOINTS))]
-    on_adult, *on_random = Parallel(n_jobs=2)(delayed(kept)(joint) for joint in joints)
-    random = np.array(on_random)
-    describe(random, on_adult)
+# %%
+# On Adult and on random joint distributions:
+adult = JointDistribution.from_frame(load_adult(), "relationship", "occupation")
+joints = [adult, *(make_joint(5, 17, random_state=seed) for seed in range(N_JOINTS))]
+on_adult, *on_random = Parallel(n_jobs=2)(delayed(kept)(joint) for joint in joints)
+random = np.array(on_random)
+describe(random, on_adult)
 
-    figure, axes = plt.subplots(
-        2, len(BUDGETS), figsize=(9.5, 7.2), sharex=True, sharey=True, layout="constrained"
-    )
-    for i, eps in enumerate(BUDGETS):
-        axes[0, i].set_title(f"{N_JOINTS} random joints, total ε = {eps:g}")
-        axes[1, i].set_title(f"Adult, total ε = {eps:g}")
-        for j, name in enumerate(MECHANISMS):
-            style = {**line_style(j), "markersize": 4, "label": name}
-            low, high = np.quantile(random[:, i, j], [0.25, 0.75], axis=0)
-            axes[0, i].fill_between(SPLITS, low, high, color=style["color"], alpha=0.15, lw=0)
-            for ax, curve in (
-                (axes[0, i], random[:, i, j].mean(axis=0)),
-                (axes[1, i], on_adult[i, j]),
-            ):
-                ax.plot(SPLITS, curve, **style)
-                best = int(np.abs(SPLITS - best_splits(curve)).argmin())
-                ax.plot(SPLITS[best], curve[best], color=style["color"], **RING)
-    for ax in axes.flat:
-        ax.axvline(SPLITS[PAPER], color=GREY, linestyle="--", linewidth=1.0, zorder=0)
-        tidy(ax)
-    for ax in axes[1]:
-        ax.set_xlabel("λ, share of the budget for lifts below 1")
-    for ax in axes[:, 0]:
-        ax.set_ylabel("NMI, share of X kept")
-    handles, labels = axes[0, 0].get_legend_handles_labels()
-    figure.legend(
-        handles,
-        labels,
-        loc="outside lower center",
-        ncols=4,
-        frameon=False,
-        title="random joints: mean and middle half; ring: best λ; dashed line: λ = 0.65",
-    )
-    return figure
-
-
-if __name__ == "__main__":
-    run(main, __file__, __doc__)
+# %%
+# The picture marks the best split of each curve by a ring.
+figure, axes = plt.subplots(
+    2, len(BUDGETS), figsize=(9.5, 7.2), sharex=True, sharey=True, layout="constrained"
+)
+for i, eps in enumerate(BUDGETS):
+    axes[0, i].set_title(f"{N_JOINTS} random joints, total ε = {eps:g}")
+    axes[1, i].set_title(f"Adult, total ε = {eps:g}")
+    for j, name in enumerate(MECHANISMS):
+        style = {**line_style(j), "markersize": 4, "label": name}
+        low, high = np.quantile(random[:, i, j], [0.25, 0.75], axis=0)
+        axes[0, i].fill_between(SPLITS, low, high, color=style["color"], alpha=0.15, lw=0)
+        for ax, curve in (
+            (axes[0, i], random[:, i, j].mean(axis=0)),
+            (axes[1, i], on_adult[i, j]),
+        ):
+            ax.plot(SPLITS, curve, **style)
+            best = int(np.abs(SPLITS - best_splits(curve)).argmin())
+            ax.plot(SPLITS[best], curve[best], color=style["color"], **RING)
+for ax in axes.flat:
+    ax.axvline(SPLITS[PAPER], color=GREY, linestyle="--", linewidth=1.0, zorder=0)
+    tidy(ax)
+for ax in axes[1]:
+    ax.set_xlabel("λ, share of the budget for lifts below 1")
+for ax in axes[:, 0]:
+    ax.set_ylabel("NMI, share of X kept")
+handles, labels = axes[0, 0].get_legend_handles_labels()
+figure.legend(
+    handles,
+    labels,
+    loc="outside lower center",
+    ncols=4,
+    frameon=False,
+    title="random joints: mean and middle half; ring: best λ; dashed line: λ = 0.65",
+)
+save(figure)

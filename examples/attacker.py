@@ -1,6 +1,8 @@
-"""Attack what is released.
+"""
+Attack what is released
+=======================
 
-Question: what does an attacker gain, and how far is that from what the budget allows?
+**Question:** what does an attacker gain, and how far is that from what the budget allows?
 
 Somebody's place in the household nearly gives their marital status away. Mechanisms are fitted to
 the training rows of Adult, the test rows are released, and an attacker who knows the marital status
@@ -17,7 +19,7 @@ from __future__ import annotations
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-from _common import GREY, epsilon_axis, line_style, run, tidy
+from _common import GREY, epsilon_axis, line_style, save, tidy
 from matplotlib.figure import Figure
 
 from skliftpriv import (
@@ -41,6 +43,8 @@ MECHANISMS = {
 }
 
 
+# %%
+# Each mechanism is fitted to the training rows and attacked on the test rows.
 def attack(train: pd.DataFrame, test: pd.DataFrame) -> tuple[pd.DataFrame, list[float]]:
     """Return the gain of the attacker by mechanism and epsilon, and its bound by epsilon."""
     gains = pd.DataFrame(index=list(MECHANISMS), columns=EPSILONS, dtype=float)
@@ -55,31 +59,8 @@ def attack(train: pd.DataFrame, test: pd.DataFrame) -> tuple[pd.DataFrame, list[
     return gains, bounds
 
 
-def main() -> Figure:
-    """Attack several mechanisms, and draw the gain against the bound."""
-    columns = [SENSITIVE, USEFUL]
-    train, test = (load_adult(split)[columns] for split in ("train", "test"))
-    raw = attacker_advantage(test[SENSITIVE], test[USEFUL], random_state=0)
-    prior = test[SENSITIVE].value_counts(normalize=True)
-    gains, bounds = attack(train, test)
-    error = 1 / np.sqrt(len(test))
-
-    print(
-        f"Without a release, {prior.index[0]!r} is right for {prior.iloc[0]:.1%} of {len(test):,}"
-    )
-    print(f"held-out rows; with {USEFUL} as it is, {prior.iloc[0] + raw:.1%} are guessed.\n")
-    print(f"Gain in right guesses, by epsilon (standard error at most {error:.3f}):\n")
-    shown = gains.copy()
-    shown.loc["bound for any attacker"] = bounds
-    print(shown.to_string(float_format="{:.3f}".format))
-    above = int((gains.to_numpy() > np.array(bounds) + 2 * error).sum())
-    print(f"\n{above} of {gains.size} gains lie above the bound by more than two standard errors.")
-    share = gains[1.0] / bounds[EPSILONS.index(1.0)]
-    print(f"At epsilon = 1 they are {share.min():.0%} ({share.idxmin()}) to {share.max():.0%}")
-    print(f"({share.idxmax()}) of the bound; the column as it is gives {raw:.3f}.")
-    return draw(gains, bounds, raw)
-
-
+# %%
+# The picture has a line per mechanism, and the bound that none of them may cross.
 def draw(gains: pd.DataFrame, bounds: list[float], raw: float) -> Figure:
     """Draw the gain of the attacker over epsilon."""
     figure, ax = plt.subplots(figsize=(8.5, 4.8), layout="constrained")
@@ -100,5 +81,29 @@ def draw(gains: pd.DataFrame, bounds: list[float], raw: float) -> Figure:
     return figure
 
 
-if __name__ == "__main__":
-    run(main, __file__, __doc__)
+# %%
+# Without any protection the attacker does well.
+columns = [SENSITIVE, USEFUL]
+train, test = (load_adult(split)[columns] for split in ("train", "test"))
+raw = attacker_advantage(test[SENSITIVE], test[USEFUL], random_state=0)
+prior = test[SENSITIVE].value_counts(normalize=True)
+print(f"Without a release, {prior.index[0]!r} is right for {prior.iloc[0]:.1%} of {len(test):,}")
+print(f"held-out rows; with {USEFUL} as it is, {prior.iloc[0] + raw:.1%} are guessed.")
+
+# %%
+# With protection the gain stays below the bound, and mostly far below.
+gains, bounds = attack(train, test)
+error = 1 / np.sqrt(len(test))
+print(f"Gain in right guesses, by epsilon (standard error at most {error:.3f}):\n")
+shown = gains.copy()
+shown.loc["bound for any attacker"] = bounds
+print(shown.to_string(float_format="{:.3f}".format))
+
+above = int((gains.to_numpy() > np.array(bounds) + 2 * error).sum())
+print(f"\n{above} of {gains.size} gains lie above the bound by more than two standard errors.")
+share = gains[1.0] / bounds[EPSILONS.index(1.0)]
+print(f"At epsilon = 1 they are {share.min():.0%} ({share.idxmin()}) to {share.max():.0%}")
+print(f"({share.idxmax()}) of the bound; the column as it is gives {raw:.3f}.")
+
+figure = draw(gains, bounds, raw)
+save(figure)

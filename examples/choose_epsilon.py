@@ -1,6 +1,8 @@
-"""Choose epsilon by cross-validation.
+"""
+Choose epsilon by cross-validation
+==================================
 
-Question: which epsilon should I take, when the released columns are to predict something?
+**Question:** which epsilon should I take, when the released columns are to predict something?
 
 Let cross-validation tell. One grid search measures two things for each epsilon: how well income is
 predicted from sanitised occupation and education, and how much these still say about the
@@ -18,7 +20,7 @@ from __future__ import annotations
 
 import matplotlib.pyplot as plt
 import numpy as np
-from _common import BLUE, GREY, VERMILLION, epsilon_axis, run, tidy
+from _common import BLUE, GREY, VERMILLION, epsilon_axis, save, tidy
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from sklearn.linear_model import LogisticRegression
@@ -41,48 +43,8 @@ TIMES = 2.0
 CV = StratifiedKFold(5, shuffle=True, random_state=0)
 
 
-def main() -> Figure:
-    """Search epsilon, and compare what two rules choose."""
-    adult = load_adult().sample(8000, random_state=0)
-    learner = (OneHotEncoder(handle_unknown="ignore"), LogisticRegression(max_iter=500))
-    # The two columns are one joint symbol, so they are protected together. A rare pair of values
-    # may be missing from a fold: it is then replaced by a random draw.
-    sanitizer = SubsetMergingSanitizer(SENSITIVE, USEFUL, handle_unknown="resample", random_state=0)
-    capped = best_score_with_leakage_below(float(np.log(TIMES)), score="auc")
-    search = GridSearchCV(
-        make_pipeline(sanitizer, *learner),
-        {"subsetmergingsanitizer__epsilon": EPSILONS},
-        scoring={"auc": "roc_auc", "max_log_lift": max_log_lift_scorer},
-        refit=capped,
-        cv=CV,
-        n_jobs=2,
-    )
-    search.fit(adult[[SENSITIVE, *USEFUL]], adult["income"])
-    raw = cross_val_score(
-        make_pipeline(*learner), adult[USEFUL], adult["income"], scoring="roc_auc", cv=CV
-    )
-
-    found = search.cv_results_
-    folds = np.array([found[f"split{i}_test_auc"] for i in range(CV.n_splits)])
-    auc, error = folds.mean(axis=0), folds.std(axis=0, ddof=1) / np.sqrt(len(folds))
-    lift = np.max([found[f"split{i}_test_max_log_lift"] for i in range(CV.n_splits)], axis=0)
-    # A rule is a function of the results, so that many can look at one search.
-    chosen = {
-        f"best AUC with lift below {TIMES:g}": search.best_index_,
-        "most private within one standard error": smallest_epsilon_within_one_se("auc")(found),
-    }
-
-    print("epsilon   AUC ± standard error   largest factor on the probability of a relationship")
-    for i, epsilon in enumerate(EPSILONS):
-        print(f"{epsilon:7g}   {auc[i]:.3f} ± {error[i]:.3f}          {np.exp(lift[i]):.2f}")
-    print(f"   none   {raw.mean():.3f}, for the columns as they are")
-    for name, i in chosen.items():
-        lost = raw.mean() - auc[i]
-        print(f"\n{name}: epsilon = {EPSILONS[i]:g}")
-        print(f"    AUC {auc[i]:.3f}, {lost:.3f} below raw; factor at most {np.exp(lift[i]):.2f}")
-    return draw(auc, error, lift, float(raw.mean()), chosen)
-
-
+# %%
+# The upper panel shows the score, the lower one the leakage; rings mark what the rules choose.
 def draw(
     auc: np.ndarray, error: np.ndarray, lift: np.ndarray, raw: float, chosen: dict[str, int]
 ) -> Figure:
@@ -132,5 +94,47 @@ def draw(
     return figure
 
 
-if __name__ == "__main__":
-    run(main, __file__, __doc__)
+# %%
+# The two columns are one joint symbol, so they are protected together. A rare pair of values may be
+# missing from a fold: it is then replaced by a random draw.
+adult = load_adult().sample(8000, random_state=0)
+learner = (OneHotEncoder(handle_unknown="ignore"), LogisticRegression(max_iter=500))
+sanitizer = SubsetMergingSanitizer(SENSITIVE, USEFUL, handle_unknown="resample", random_state=0)
+capped = best_score_with_leakage_below(float(np.log(TIMES)), score="auc")
+search = GridSearchCV(
+    make_pipeline(sanitizer, *learner),
+    {"subsetmergingsanitizer__epsilon": EPSILONS},
+    scoring={"auc": "roc_auc", "max_log_lift": max_log_lift_scorer},
+    refit=capped,
+    cv=CV,
+    n_jobs=2,
+)
+search.fit(adult[[SENSITIVE, *USEFUL]], adult["income"])
+raw = cross_val_score(
+    make_pipeline(*learner), adult[USEFUL], adult["income"], scoring="roc_auc", cv=CV
+)
+
+# %%
+# A rule is a function of the results, so many rules can look at one search.
+found = search.cv_results_
+folds = np.array([found[f"split{i}_test_auc"] for i in range(CV.n_splits)])
+auc, error = folds.mean(axis=0), folds.std(axis=0, ddof=1) / np.sqrt(len(folds))
+lift = np.max([found[f"split{i}_test_max_log_lift"] for i in range(CV.n_splits)], axis=0)
+chosen = {
+    f"best AUC with lift below {TIMES:g}": search.best_index_,
+    "most private within one standard error": smallest_epsilon_within_one_se("auc")(found),
+}
+
+# %%
+# What the search measured, and what each rule chose:
+print("epsilon   AUC ± standard error   largest factor on the probability of a relationship")
+for i, epsilon in enumerate(EPSILONS):
+    print(f"{epsilon:7g}   {auc[i]:.3f} ± {error[i]:.3f}          {np.exp(lift[i]):.2f}")
+print(f"   none   {raw.mean():.3f}, for the columns as they are")
+for name, i in chosen.items():
+    lost = raw.mean() - auc[i]
+    print(f"\n{name}: epsilon = {EPSILONS[i]:g}")
+    print(f"    AUC {auc[i]:.3f}, {lost:.3f} below raw; factor at most {np.exp(lift[i]):.2f}")
+
+figure = draw(auc, error, lift, float(raw.mean()), chosen)
+save(figure)

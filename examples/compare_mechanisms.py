@@ -1,6 +1,8 @@
-"""Compare all mechanisms.
+"""
+Compare all mechanisms
+======================
 
-Question: which mechanism keeps most of a column for the same promise?
+**Question:** which mechanism keeps most of a column for the same promise?
 
 Left: one column, the occupation, with the same bound on what it tells about the relationship. The
 optimal mechanism (ORR) keeps most, by definition. Those that form groups (SRR, subset merging)
@@ -17,8 +19,7 @@ from __future__ import annotations
 
 import matplotlib.pyplot as plt
 import pandas as pd
-from _common import run
-from matplotlib.figure import Figure
+from _common import save
 
 from skliftpriv import (
     ConditionalReporting,
@@ -53,6 +54,8 @@ TWO_COLUMNS = {
 }
 
 
+# %%
+# Two helpers turn a trade-off curve into a table and a ranking.
 def table(curve: pd.DataFrame) -> pd.DataFrame:
     """Return the share of X kept, a row per mechanism and a column per epsilon."""
     names = curve["mechanism"].unique()
@@ -66,47 +69,50 @@ def ranking(shares: pd.Series) -> str:
     return "".join(sign + name for sign, name in zip(signs, shares.index, strict=True))
 
 
-def main() -> Figure:
-    """Compute and draw the two trade-off curves."""
-    adult = load_adult()
-    one = tradeoff_curve(SINGLE_COLUMN, adult, EPSILONS)
-    two = tradeoff_curve(TWO_COLUMNS, adult, EPSILONS)
-    kept = table(one)
-    print("Share of the occupation kept (NMI), by the budget on relationship:\n")
-    print(kept.to_string(float_format="{:.2f}".format))
-    print("\nShare of sex and race kept, by the budget on income:\n")
-    print(table(two).to_string(float_format="{:.2f}".format))
+# %%
+# One column: all mechanisms at the same budgets.
+adult = load_adult()
+one = tradeoff_curve(SINGLE_COLUMN, adult, EPSILONS)
+kept = table(one)
+print("Share of the occupation kept (NMI), by the budget on relationship:\n")
+print(kept.to_string(float_format="{:.2f}".format))
 
-    met = pd.concat([one, two])["satisfied"]
-    print(f"\n{met.sum()} of {met.size} releases meet their budget.")
-    for epsilon in (0.5, 1.0):
-        print(f"At epsilon = {epsilon:g}: {ranking(kept[epsilon])}.")
-    falling = kept.diff(axis=1).lt(-1e-3)
-    for name in falling.index[falling.any(axis=1)]:
-        at = ", ".join(f"{epsilon:g}" for epsilon in EPSILONS if falling.loc[name, epsilon])
-        print(f"{name} keeps less than at the next smaller budget for epsilon = {at}.")
+# %%
+# Two columns: what resistance to side channels costs.
+two = tradeoff_curve(TWO_COLUMNS, adult, EPSILONS)
+print("Share of sex and race kept, by the budget on income:\n")
+print(table(two).to_string(float_format="{:.2f}".format))
 
-    figure, axes = plt.subplots(1, 2, figsize=(11, 5.6), sharey=True)
-    figure.subplots_adjust(left=0.07, right=0.98, top=0.93, bottom=0.3, wspace=0.08)
-    titles = (
-        "One column: occupation, protecting relationship",
-        "Two columns: sex and race, protecting income",
+# %%
+# How the mechanisms rank, and where their curves fall:
+met = pd.concat([one, two])["satisfied"]
+print(f"{met.sum()} of {met.size} releases meet their budget.")
+for epsilon in (0.5, 1.0):
+    print(f"At epsilon = {epsilon:g}: {ranking(kept[epsilon])}.")
+falling = kept.diff(axis=1).lt(-1e-3)
+for name in falling.index[falling.any(axis=1)]:
+    at = ", ".join(f"{epsilon:g}" for epsilon in EPSILONS if falling.loc[name, epsilon])
+    print(f"{name} keeps less than at the next smaller budget for epsilon = {at}.")
+
+# %%
+# The picture draws both curves side by side.
+figure, axes = plt.subplots(1, 2, figsize=(11, 5.6), sharey=True)
+figure.subplots_adjust(left=0.07, right=0.98, top=0.93, bottom=0.3, wspace=0.08)
+titles = (
+    "One column: occupation, protecting relationship",
+    "Two columns: sex and race, protecting income",
+)
+for ax, curve, title in zip(axes, (one, two), titles, strict=True):
+    # Without "gap" no bands to upper bounds: for optimal curves they are thinner than a line.
+    display = TradeoffDisplay.from_curve(curve.drop(columns="gap"), ax=ax)
+    ax.set(ylim=(-0.02, 1.03), title=title)
+    handles = list(display.lines_.values())
+    ax.legend(
+        handles=handles,
+        loc="upper center",
+        bbox_to_anchor=(0.5, -0.14),
+        ncols=1 if len(handles) < 4 else 2,
+        frameon=False,
     )
-    for ax, curve, title in zip(axes, (one, two), titles, strict=True):
-        # Without "gap" no bands to upper bounds: for optimal curves they are thinner than a line.
-        display = TradeoffDisplay.from_curve(curve.drop(columns="gap"), ax=ax)
-        ax.set(ylim=(-0.02, 1.03), title=title)
-        handles = list(display.lines_.values())
-        ax.legend(
-            handles=handles,
-            loc="upper center",
-            bbox_to_anchor=(0.5, -0.14),
-            ncols=1 if len(handles) < 4 else 2,
-            frameon=False,
-        )
-    axes[1].set_ylabel("")
-    return figure
-
-
-if __name__ == "__main__":
-    run(main, __file__, __doc__)
+axes[1].set_ylabel("")
+save(figure)

@@ -1,6 +1,8 @@
-"""Promise for the true distribution, and not only for the estimated one.
+"""
+Promise for the true distribution, and not only for the estimated one
+=====================================================================
 
-Question: what does a guarantee for the true distribution cost?
+**Question:** what does a guarantee for the true distribution cost?
 
 A mechanism that is fitted to an estimate keeps its budget for the estimate. The optimal one sits on
 the edge of the budget, so that on the distribution that the rows came from it mostly breaks it,
@@ -19,9 +21,8 @@ from functools import partial
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-from _common import BLUE, GREEN, GREY, run, tidy
+from _common import BLUE, GREEN, GREY, save, tidy
 from joblib import Parallel, delayed
-from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
 from skliftpriv import ALIP, ConfidenceSet, JointDistribution
@@ -37,6 +38,8 @@ MECHANISMS = {
 COLOURS = dict(zip(MECHANISMS, (BLUE, GREEN), strict=True))
 
 
+# %%
+# The truth, and whether a channel breaks the budget on it:
 def make_truth() -> JointDistribution:
     """Return a distribution in which X tells much about S."""
     rng = np.random.default_rng(3)
@@ -52,6 +55,8 @@ def breaks(truth: JointDistribution, channel: np.ndarray) -> bool:
     return any(level.max() > NOTION.budget[side] + 1e-9 for side, level in levels.items())
 
 
+# %%
+# A trial draws rows from the truth and fits both mechanisms, with and without confidence.
 def trial(n_rows: int, seed: int) -> list[dict[str, object]]:
     """Draw rows, fit both mechanisms with and without confidence, and judge them on the truth."""
     truth = make_truth()
@@ -97,57 +102,53 @@ def describe(mean: pd.DataFrame) -> None:
     print(f"- {holds}: with confidence the budget is broken in {broken:.0%} of the tables at most.")
 
 
-def main() -> Figure:
-    """Run all trials and draw utility and broken promises."""
-    jobs = [(n_rows, seed) for n_rows in N_ROWS for seed in range(N_TRIALS)]
-    trials = Parallel(n_jobs=2)(delayed(trial)(*job) for job in jobs)
-    table = pd.DataFrame([row for rows in trials for row in rows])
-    keys = ["rows", "mechanism", "promise for the"]
-    mean = table.groupby(keys, sort=False).mean()
-    describe(mean)
+# %%
+# Many trials, and what they show on average:
+jobs = [(n_rows, seed) for n_rows in N_ROWS for seed in range(N_TRIALS)]
+trials = Parallel(n_jobs=2)(delayed(trial)(*job) for job in jobs)
+table = pd.DataFrame([row for rows in trials for row in rows])
+keys = ["rows", "mechanism", "promise for the"]
+mean = table.groupby(keys, sort=False).mean()
+describe(mean)
 
-    figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.6), layout="constrained")
-    for name, colour in COLOURS.items():
-        one = mean.xs(name, level="mechanism").unstack()
-        spread = table[table["mechanism"] == name].groupby(keys[::2])["NMI"].agg(["min", "max"])
-        for promise, dashes, marker in (("truth", "-", "o"), ("estimate", "--", "s")):
-            filled = colour if promise == "truth" else "white"
-            style = {
-                "color": colour,
-                "linestyle": dashes,
-                "marker": marker,
-                "markerfacecolor": filled,
-                "markersize": 9 if name.startswith("ORR") and promise == "truth" else 5.5,
-            }
-            label = f"{name}, {'confidence 0.95' if promise == 'truth' else 'estimate only'}"
-            band = spread.xs(promise, level="promise for the")
-            left.plot(one.index, one["NMI", promise], label=label, **style)
-            left.fill_between(band.index, band["min"], band["max"], color=colour, alpha=0.12, lw=0)
-            right.plot(one.index, one["broken", promise], **style, clip_on=False)
-    right.axhline(0.05, color=GREY, linewidth=1.0, linestyle=":")
-    right.annotate(
-        "allowed: 5%",
-        (1_000_000, 0.05),
-        (0, 4),
-        textcoords="offset points",
-        ha="right",
-        color=GREY,
-    )
-    left.set(ylabel="NMI, share of X kept", ylim=(0, 1), title="What is kept")
-    right.set(
-        ylabel="share of tables",
-        ylim=(-0.02, 1.02),
-        title="How often the budget is broken on the true distribution",
-    )
-    right.yaxis.set_major_formatter(PercentFormatter(1.0))
-    for ax in (left, right):
-        ax.set(xscale="log", xlabel="number of rows")
-        tidy(ax)
-    figure.legend(
-        *left.get_legend_handles_labels(), loc="outside lower center", ncols=4, frameon=False
-    )
-    return figure
-
-
-if __name__ == "__main__":
-    run(main, __file__, __doc__)
+# %%
+# Left: what is kept. Right: how often the promise is broken.
+figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.6), layout="constrained")
+for name, colour in COLOURS.items():
+    one = mean.xs(name, level="mechanism").unstack()
+    spread = table[table["mechanism"] == name].groupby(keys[::2])["NMI"].agg(["min", "max"])
+    for promise, dashes, marker in (("truth", "-", "o"), ("estimate", "--", "s")):
+        filled = colour if promise == "truth" else "white"
+        style = {
+            "color": colour,
+            "linestyle": dashes,
+            "marker": marker,
+            "markerfacecolor": filled,
+            "markersize": 9 if name.startswith("ORR") and promise == "truth" else 5.5,
+        }
+        label = f"{name}, {'confidence 0.95' if promise == 'truth' else 'estimate only'}"
+        band = spread.xs(promise, level="promise for the")
+        left.plot(one.index, one["NMI", promise], label=label, **style)
+        left.fill_between(band.index, band["min"], band["max"], color=colour, alpha=0.12, lw=0)
+        right.plot(one.index, one["broken", promise], **style, clip_on=False)
+right.axhline(0.05, color=GREY, linewidth=1.0, linestyle=":")
+right.annotate(
+    "allowed: 5%",
+    (1_000_000, 0.05),
+    (0, 4),
+    textcoords="offset points",
+    ha="right",
+    color=GREY,
+)
+left.set(ylabel="NMI, share of X kept", ylim=(0, 1), title="What is kept")
+right.set(
+    ylabel="share of tables",
+    ylim=(-0.02, 1.02),
+    title="How often the budget is broken on the true distribution",
+)
+right.yaxis.set_major_formatter(PercentFormatter(1.0))
+for ax in (left, right):
+    ax.set(xscale="log", xlabel="number of rows")
+    tidy(ax)
+figure.legend(*left.get_legend_handles_labels(), loc="outside lower center", ncols=4, frameon=False)
+save(figure)

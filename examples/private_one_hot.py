@@ -1,6 +1,8 @@
-"""Feed released values to a classifier as a private one-hot.
+"""
+Feed released values to a classifier as a private one-hot
+=========================================================
 
-Question: does that predict better than a plain one-hot of the released labels?
+**Question:** does that predict better than a plain one-hot of the released labels?
 
 A sanitised label is best understood as a distribution over the true values. ``output="posterior"``
 releases just that: one column P(X=x | Y=y) per value x, where a plain one-hot has zeros and a one.
@@ -22,7 +24,7 @@ from itertools import product
 
 import matplotlib.pyplot as plt
 import pandas as pd
-from _common import GREY, epsilon_axis, line_style, run, tidy
+from _common import GREY, epsilon_axis, line_style, save, tidy
 from joblib import Parallel, delayed
 from matplotlib.figure import Figure
 from sklearn.linear_model import LogisticRegression
@@ -46,6 +48,8 @@ PLAIN, PRIVATE, READY = (
 CV = StratifiedShuffleSplit(6, train_size=3000, test_size=5000, random_state=0)
 
 
+# %%
+# One split: fit every mechanism at every budget, and score the three encodings on test rows.
 def learner() -> LogisticRegression:
     """Make the classifier."""
     return LogisticRegression(max_iter=500)
@@ -79,36 +83,8 @@ def one_split(train: pd.DataFrame, test: pd.DataFrame) -> list[dict[str, object]
     return rows
 
 
-def main() -> Figure:
-    """Cross-validate the encodings, and draw what they reach."""
-    adult = load_adult()[["sex", "occupation", "income"]]
-    splits = CV.split(adult, adult["income"])
-    parts = Parallel(n_jobs=2)(
-        delayed(one_split)(adult.iloc[train], adult.iloc[test]) for train, test in splits
-    )
-    found = pd.concat([pd.DataFrame(part).assign(split=i) for i, part in enumerate(parts)])
-    raw = float(found.loc[found["encoding"] == "raw", "auc"].mean())
-    found = found[found["encoding"] != "raw"]
-
-    keys = ["mechanism", "epsilon"]
-    table = found.pivot_table(index=keys, columns="encoding", values="auc", sort=False)
-    print(f"AUC of predicting income (raw one-hot of occupation: {raw:.3f}):\n")
-    short = {PLAIN: "plain", PRIVATE: "private", READY: "private, model of raw rows"}
-    print(table.rename(columns=short).to_string(float_format="{:.3f}".format))
-    wide = found.pivot(index=[*keys, "split"], columns="encoding", values="auc")
-    print("\nPrivate minus plain one-hot, mean over the splits ± standard error:\n")
-    gain = (wide[PRIVATE] - wide[PLAIN]).groupby(level=keys, sort=False).agg(["mean", "sem"])
-    for (name, epsilon), (mean, error) in gain.iterrows():
-        verdict = (
-            "better" if mean > 2 * error else "worse" if mean < -2 * error else "no difference"
-        )
-        print(f"{name:26} epsilon {epsilon:<4g}  {mean:+.4f} ± {error:.4f}  {verdict}")
-    ready = table[READY] - table[PRIVATE]
-    print(f"\nThe model of raw rows, given a private one-hot, is {ready.min():+.3f} to", end=" ")
-    print(f"{ready.max():+.3f} apart from one trained on it.")
-    return draw(found, raw)
-
-
+# %%
+# The picture has a panel per mechanism.
 def draw(found: pd.DataFrame, raw: float) -> Figure:
     """Draw the AUC over epsilon, a panel per mechanism."""
     figure, axes = plt.subplots(1, 2, figsize=(10, 4.6), sharey=True, layout="constrained")
@@ -130,5 +106,36 @@ def draw(found: pd.DataFrame, raw: float) -> Figure:
     return figure
 
 
-if __name__ == "__main__":
-    run(main, __file__, __doc__)
+# %%
+# All splits, and the mean score of each encoding:
+adult = load_adult()[["sex", "occupation", "income"]]
+splits = CV.split(adult, adult["income"])
+parts = Parallel(n_jobs=2)(
+    delayed(one_split)(adult.iloc[train], adult.iloc[test]) for train, test in splits
+)
+found = pd.concat([pd.DataFrame(part).assign(split=i) for i, part in enumerate(parts)])
+raw = float(found.loc[found["encoding"] == "raw", "auc"].mean())
+found = found[found["encoding"] != "raw"]
+
+keys = ["mechanism", "epsilon"]
+table = found.pivot_table(index=keys, columns="encoding", values="auc", sort=False)
+print(f"AUC of predicting income (raw one-hot of occupation: {raw:.3f}):\n")
+short = {PLAIN: "plain", PRIVATE: "private", READY: "private, model of raw rows"}
+print(table.rename(columns=short).to_string(float_format="{:.3f}".format))
+
+# %%
+# Is the difference between the two encodings more than chance?
+wide = found.pivot(index=[*keys, "split"], columns="encoding", values="auc")
+print("Private minus plain one-hot, mean over the splits ± standard error:\n")
+gain = (wide[PRIVATE] - wide[PLAIN]).groupby(level=keys, sort=False).agg(["mean", "sem"])
+for (name, epsilon), (mean, error) in gain.iterrows():
+    verdict = "better" if mean > 2 * error else "worse" if mean < -2 * error else "no difference"
+    print(f"{name:26} epsilon {epsilon:<4g}  {mean:+.4f} ± {error:.4f}  {verdict}")
+
+ready = table[READY] - table[PRIVATE]
+print(f"\nThe model of raw rows, given a private one-hot, is {ready.min():+.3f} to", end=" ")
+print(f"{ready.max():+.3f} apart from one trained on it.")
+
+# %%
+figure = draw(found, raw)
+save(figure)

@@ -137,6 +137,8 @@ class Channel(MatrixNoun):
     def members(self, output: Label, p_x: ArrayLike | None = None) -> tuple[Label, ...]:
         """List the inputs that an output may stand for, the most probable first.
 
+        .. versionadded:: 0.2
+
         Parameters
         ----------
         output : label

@@ -31,7 +31,10 @@ class InvalidParameterError(SkliftprivError, ValueError):
 
 
 class SizeLimitError(InvalidParameterError):
-    """A call would take more memory or time than it may; nothing was allocated for it."""
+    """A call would take more memory or time than it may; nothing was allocated for it.
+
+    .. versionadded:: 0.2
+    """
 
 
 class UnsupportedNotionError(InvalidParameterError):
@@ -55,7 +58,10 @@ class SampleSizeWarning(UserWarning):
 
 
 class SeededReleaseWarning(UserWarning):
-    """What is released was drawn from a seed, and is not private."""
+    """What is released was drawn from a seed, and is not private.
+
+    .. versionadded:: 0.2
+    """
 
 
 class UnprotectedColumnsWarning(UserWarning):
@@ -63,4 +69,7 @@ class UnprotectedColumnsWarning(UserWarning):
 
 
 class UselessReleaseWarning(UserWarning):
-    """What is released is private but says nothing about X."""
+    """What is released is private but says nothing about X.
+
+    .. versionadded:: 0.2
+    """

@@ -1,4 +1,8 @@
-"""What a looser bound on the min-lift wins for the watchdog.
+"""
+A looser bound on the min-lift for the watchdog
+===============================================
+
+What a looser bound on the min-lift wins for the watchdog.
 
 Regenerates the four figures of Zarrabian, Ding and Sadeghi (2022), "Asymmetric Local Information
 Privacy and the Watchdog Mechanism", on uniform joints with 30 useful and 20 sensitive symbols, and
@@ -16,7 +20,11 @@ against the package.
 
 Run ``python examples/papers/asymmetric.py`` (three to six minutes), with ``--quick`` for a small
 run. Needs matplotlib: ``pip install "skliftpriv[plot]"``.
+
+.. image:: /_static/papers/asymmetric.png
+   :alt: Utility against the bound on the min-lift.
 """
+# sphinx_gallery_thumbnail_path = "_static/papers/asymmetric.png"
 
 from __future__ import annotations
 

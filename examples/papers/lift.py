@@ -1,4 +1,8 @@
-"""Which lift budgets, mechanisms and notions keep how much of X, and what they leak.
+"""
+Lift budgets, mechanisms and notions: what they keep and leak
+=============================================================
+
+Which lift budgets, mechanisms and notions keep how much of X, and what they leak.
 
 Regenerates all 13 figures of Zarrabian, Ding and Sadeghi (2023), "On the Lift, Related Privacy
 Measures, and Applications to Privacy-Utility Trade-Offs", and checks what the paper says of them:
@@ -11,15 +15,19 @@ Measures, and Applications to Privacy-Utility Trade-Offs", and checks what the p
 - figures 11 to 13: subset merging for l1-, chi2- and alpha-lift privacy.
 
 Mechanisms are as published, with the corrections 1 to 3 of docs/errata.md, and are not repaired
-where they miss their budget (erratum 10). Random joints are uniform cells, normalised, |X| = 17
-and |S| = 5, in figure 10 200 and 15. The paper draws 1,000 of them, and 100 for AORR; here figure 1
-has 1,000, AORR 20, figure 10 (of which the paper does not say) 6, and all others 120. Numbers that
-the paper states for random joints are compared with means of 2,000. The Adult table has the
-training rows without Other-relative (erratum 7).
+where they miss their budget (erratum 10). Random joints are uniform cells, normalised, of 17 useful
+and 5 sensitive symbols, in figure 10 of 200 and 15. The paper draws 1,000 of them, and 100 for
+AORR; here figure 1 has 1,000, AORR 20, figure 10 (of which the paper does not say) 6, and all
+others 120. Numbers that the paper states for random joints are compared with means of 2,000. The
+Adult table has the training rows without Other-relative (erratum 7).
 
 Run ``python examples/papers/lift.py`` (about ten minutes), with ``--quick`` for a small run.
 Needs matplotlib: ``pip install "skliftpriv[plot]"``.
+
+.. image:: /_static/papers/lift.png
+   :alt: Utility and leakage of asymmetric optimal random response.
 """
+# sphinx_gallery_thumbnail_path = "_static/papers/lift.png"
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""How much of X explicit protocols keep, compared with the best possible.
+"""
+Explicit protocols compared with the best possible
+==================================================
+
+How much of X explicit protocols keep, compared with the best possible.
 
 Regenerates figures 3 to 8 of Lopuhaa-Zwakenberg, Tong and Skoric (2020), "Data Sanitisation
 Protocols for the Privacy Funnel with Differential Privacy Guarantees", and checks what the paper
@@ -16,7 +20,11 @@ Figures 1 and 2 of the paper are diagrams without data.
 
 Run ``python examples/papers/privacy_funnel.py`` (about ten minutes), with ``--quick`` for a small
 run. Needs matplotlib: ``pip install "skliftpriv[plot]"``.
+
+.. image:: /_static/papers/privacy_funnel.png
+   :alt: Information kept by each protocol against epsilon.
 """
+# sphinx_gallery_thumbnail_path = "_static/papers/privacy_funnel.png"
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""How little the watchdog leaks, what it costs, and how much a small delta wins back.
+"""
+The watchdog: leakage, cost, and what a small delta wins back
+=============================================================
+
+How little the watchdog leaks, what it costs, and how much a small delta wins back.
 
 Regenerates the two figures of Sadeghi, Ding and Rakotoarivelo (2020), "On Properties and
 Optimization of Information-theoretic Privacy Watchdog", on uniform joints with 20 useful and 15
@@ -14,7 +18,11 @@ the joints.
 
 Run ``python examples/papers/watchdog.py`` (a minute), with ``--quick`` for a small run.
 Needs matplotlib: ``pip install "skliftpriv[plot]"``.
+
+.. image:: /_static/papers/watchdog.png
+   :alt: Loss of utility of the strict watchdog and of its relaxation.
 """
+# sphinx_gallery_thumbnail_path = "_static/papers/watchdog.png"
 
 from __future__ import annotations
 

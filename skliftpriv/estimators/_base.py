@@ -335,6 +335,8 @@ class LiftSanitizer(TransformerMixin, BaseEstimator, ABC, Generic[Result]):
     def fitted_parameters(self) -> dict[str, Any]:
         """Return the parameters that the mechanism was fitted with.
 
+        .. versionadded:: 0.2
+
         Returns
         -------
         dict

@@ -13,6 +13,9 @@ _COLUMNS = """\
 sensitive : str, int, list or None, default=None
     Column of S in X, by name or index. Several columns are one joint symbol. None if
     ``sensitive_features`` is passed to ``fit``.
+
+    .. versionchanged:: 0.2
+        A list of columns is accepted.
 useful : str, int, list or None, default=None
     Column to sanitise. Several columns are one joint symbol; None takes all but the
     sensitive one.
@@ -23,6 +26,9 @@ epsilon : float or pair (lower, upper), default=1.0
     Privacy budget in nats; 0 is perfect privacy. For "lip" and "ldp" a number. For the other
     notions a number is split by ``lam``, and a pair gives the budgets of the min-lift and the
     max-lift side.
+
+    .. versionchanged:: 0.2
+        A budget of 0 is accepted.
 lam : float, default=0.5
     Share of a number ``epsilon`` that goes to the lower side: lower = lam * epsilon,
     upper = (1 - lam) * epsilon. Not used for "lip" and "ldp".
@@ -78,6 +84,8 @@ index : {"keep", "drop"}, default="keep"
     What happens to the index of a pandas frame, which is released like a column. "keep" lets
     :class:`~sklearn.compose.ColumnTransformer` align rows, and warns if the index has a name,
     holds anything but whole numbers, or goes together with S. "drop" numbers the rows anew.
+
+    .. versionadded:: 0.2
 """
 
 _UNKNOWN = """\

@@ -34,6 +34,8 @@ class Guarantee:
         Pseudo-count that was added to every cell before the distribution was estimated.
     weighted : bool
         Whether rows counted by their ``sample_weight`` rather than equally.
+
+        .. versionadded:: 0.2
     n_rows : int
         Number of rows it was estimated from.
     sensitive : str
@@ -43,12 +45,18 @@ class Guarantee:
     unprotected : tuple of str
         What is released with these columns although nothing protects it: other columns, and an
         index or an order of rows that may give S away.
+
+        .. versionadded:: 0.2
     handle_unknown : {"error", "resample"}
         Whether values that ``fit`` has not seen are refused, or replaced by a draw.
+
+        .. versionadded:: 0.2
     single_release : bool
         Always True: a second release of the same rows, or of other columns, is not covered.
     randomized : bool
         Whether anything is drawn. False if equal values are always released alike.
+
+        .. versionadded:: 0.2
     secret_randomness : bool
         False if the noise comes from a seed. Such a release is not private.
     """
@@ -87,7 +95,10 @@ class Guarantee:
 
     @property
     def private(self) -> bool:
-        """Whether what is released is private: the budget holds, and the noise is secret."""
+        """Whether what is released is private: the budget holds, and the noise is secret.
+
+        .. versionadded:: 0.2
+        """
         return self.holds and self.secret_randomness
 
     def to_dict(self) -> dict[str, Any]:
@@ -98,7 +109,10 @@ class Guarantee:
 
     @property
     def claim(self) -> str:
-        """The promise in a sentence."""
+        """The promise in a sentence.
+
+        .. versionadded:: 0.2
+        """
         of = f"{self.notion} of {self.sensitive}"
         release = f"for one release of {', '.join(self.columns)}."
         if self.holds and not self.secret_randomness:
@@ -110,7 +124,10 @@ class Guarantee:
 
     @property
     def limits(self) -> list[str]:
-        """What the promise rests on and what it leaves out, a sentence or two each."""
+        """What the promise rests on and what it leaves out, a sentence or two each.
+
+        .. versionadded:: 0.2
+        """
         lines = [f"Basis: {self.basis} ({self.n_rows:,} rows).", *self._estimate()]
         lines.append("Not covered: releasing the same rows again, or further columns about them.")
         if self.unprotected:

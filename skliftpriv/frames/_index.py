@@ -110,6 +110,8 @@ def shuffle_rows(X: Any, *, random_state: RandomState = None) -> Any:
     The order of rows is released with them: a table sorted by S tells S by position, however
     well its columns are protected. Shuffle what is published, where nobody needs the order.
 
+    .. versionadded:: 0.2
+
     Parameters
     ----------
     X : pandas or polars DataFrame, pyarrow Table, or 2-D array-like

@@ -89,6 +89,9 @@ def _raw_factorize(column: Any) -> tuple[Codes, Any]:
         return pd.factorize(nw.to_native(column))
     if column.dtype.is_nested():
         raise TypeError(f"type {column.dtype}")
+    if column.implementation is nw.Implementation.PYARROW and column.dtype == nw.Categorical:
+        native = nw.to_native(column)  # older versions of pyarrow convert few dictionaries
+        column = nw.from_native(native.cast(native.type.value_type), series_only=True)
     # Without its nulls a column of whole numbers stays one of whole numbers.
     present = ~column.is_null().to_numpy()
     codes = np.full(len(column), -1, dtype=np.intp)

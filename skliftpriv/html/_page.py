@@ -34,6 +34,8 @@ def report_page(
     shuffled : bool, default=False
         Whether what is released is shuffled, as by :func:`skliftpriv.shuffle_rows`.
 
+        .. versionadded:: 0.2
+
     Returns
     -------
     str

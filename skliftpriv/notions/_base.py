@@ -65,6 +65,8 @@ class Notion(ABC):
 
         The mean of the lift over P(S) is 1, so that a lift which is nowhere above 1, or nowhere
         below, is 1 everywhere; and so is one whose averages are those of a constant.
+
+        .. versionadded:: 0.2
         """
         return 0.0 in self.budget.values()
 
