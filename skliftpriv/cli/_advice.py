@@ -100,7 +100,7 @@ def advise(
         )
     if careful is not None:
         tried = careful.nmi == careful.nmi
-        how = f"keeps {share(careful.nmi)}." if tried else f"gave no result: {careful.problem}."
+        how = f"keeps {share(careful.nmi)}." if tried else f"gave no result ({careful.problem})."
         lines.append(
             f"With --confidence 0.95, which keeps the budget for the true distribution, "
             f"{name} {how}"

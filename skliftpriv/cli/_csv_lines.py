@@ -1,6 +1,6 @@
-"""CSV files are read strictly: every row has the fields of the header, or the row is named.
+"""Strict checks of CSV files: every row has as many fields as the header.
 
-pandas is quick, but fills short rows with nothing and cuts the first ones if they are too long.
+pandas fills short rows with missing values and cuts off long ones without an error.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def read_header(file: BinaryIO, name: str, delimiter: str, encoding: str) -> lis
 
 
 class CheckedLines(io.RawIOBase):
-    """The bytes of a CSV file, with an error at the first row that the header does not fit.
+    """The bytes of a CSV file, with an error at the first malformed row.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ class CheckedLines(io.RawIOBase):
         """
         size = 0
         while line := self._line(before):
-            self._check_signs(line, before)
+            self._check_text(line, before)
             before += 1
             size += len(line)
             if size > _LONGEST:
@@ -122,13 +122,13 @@ class CheckedLines(io.RawIOBase):
         number = 0
         while block := self._file.read(_BLOCK):
             block += self._line(number + block.count(b"\n"))
-            self._check_signs(block, number)
+            self._check_text(block, number)
             if not self._is_plain(block):
                 block = self._check_rows(block, number)
             number += block.count(b"\n")
             yield block
 
-    def _check_signs(self, block: bytes, before: int) -> None:
+    def _check_text(self, block: bytes, before: int) -> None:
         place = block.find(b"\0")
         if place >= 0:
             number = before + block.count(b"\n", 0, place) + 1
@@ -141,9 +141,9 @@ class CheckedLines(io.RawIOBase):
         """Tell whether lines have neither quotations nor wrong numbers of fields, all at once."""
         if b'"' in block or block.count(b"\r") != block.count(b"\r\n"):
             return False
-        signs = np.frombuffer(block, dtype=np.uint8)
-        ends = np.flatnonzero(signs == ord("\n"))
-        inner = np.flatnonzero(signs == ord(self._delimiter))
+        codes = np.frombuffer(block, dtype=np.uint8)
+        ends = np.flatnonzero(codes == ord("\n"))
+        inner = np.flatnonzero(codes == ord(self._delimiter))
         wanted = self._n_columns - 1
         if not wanted or inner.size != wanted * ends.size:
             return False
@@ -179,7 +179,7 @@ class CheckedLines(io.RawIOBase):
         return b"".join(whole)
 
     def unreadable(self, number: int, error: csv.Error) -> CommandError:
-        """Say what is wrong with the row that starts in a line."""
+        """Return the error for the row that starts in a line."""
         if "unexpected end of data" in str(error):
             text = f"a quotation mark in line {number} is never closed."
         elif "new-line character" in str(error):

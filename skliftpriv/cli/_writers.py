@@ -163,9 +163,9 @@ def open_writer(path: str, files: OutputFiles, style: CsvFormat) -> Iterator[Wri
             yield CsvWriter(text, style.delimiter(path))
             text.flush()
         except UnicodeEncodeError as error:
-            sign = error.object[error.start]
+            character = error.object[error.start]
             raise CommandError(
-                f"{path}: --encoding {style.encoding} cannot encode {sign!r}, which is in the "
+                f"{path}: --encoding {style.encoding} cannot encode {character!r}, which is in the "
                 "release; use --encoding utf-8."
             ) from error
         finally:

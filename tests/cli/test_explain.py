@@ -179,7 +179,7 @@ def test_an_optimum_that_was_stopped_early_is_said_to_be_one():
 def test_a_promise_for_the_true_distribution_that_was_not_tried_is_told():
     merging = Trial("subset-merging", 0.6, nan, 0.1)
     careful = Trial("subset-merging", nan, nan, 1.0, "not built in 1.0 s", out_of_time=True)
-    assert "gave no result: not built in 1.0 s." in advise([merging], FACTS, False, careful)[-1]
+    assert "gave no result (not built in 1.0 s)." in advise([merging], FACTS, False, careful)[-1]
 
 
 @pytest.mark.parametrize(
