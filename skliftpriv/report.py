@@ -171,8 +171,8 @@ class PrivacyReport:
         before, after = asdict(self.before), asdict(self.after)
         return [(name, before[name], after[name], bounds.get(name)) for name in TITLES] + others
 
-    def _cells(self) -> list[list[str]]:
-        """Write the rows as text, below a header."""
+    def cells(self) -> list[list[str]]:
+        """Return the rows as text, below a header."""
         cells = [["", "before", "after", "budget"]]
         for name, before, after, budget in self.rows():
             bound = "" if budget is None else number(budget)
@@ -202,12 +202,12 @@ class PrivacyReport:
     def __repr__(self) -> str:
         # Pages of scikit-learn show the two ends only: the verdict, and what was kept.
         verdict = f"{self.notion} {'met' if self.satisfied else 'MISSED'}"
-        lines = [f"{verdict} ({type(self).__name__})", *text_table(self._cells())]
+        lines = [f"{verdict} ({type(self).__name__})", *text_table(self.cells())]
         return "\n".join([*lines, *self._worst_in_words(), self._in_words()])
 
     def _repr_html_(self) -> str:
         verdict = "Budget met" if self.satisfied else "Budget missed"
-        table = html_table(self._cells(), [budget is not None for *_, budget in self.rows()])
+        table = html_table(self.cells(), [budget is not None for *_, budget in self.rows()])
         lead = [f"{line}." for line in (self._in_words(), *self._worst_in_words())]
         notes = [
             "Rows with a budget are bold. NMI is the share of the information in X that Y keeps; "

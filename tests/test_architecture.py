@@ -68,6 +68,8 @@ def check_layers(package):
             complaint = complain(place, room, target, package.name)
             if complaint:
                 problems.append(f"{place}:{line}: {complaint}")
+        if FLOOR_OF[room] > FLOOR_OF["estimators"]:
+            problems.extend(f"{place}:{line}: uses {name}" for line, name in private_names(path))
     return problems
 
 
@@ -81,7 +83,11 @@ def complain(place, room, target, package_name):
             return None
         if FLOOR_OF[other] == FLOOR_OF[room]:
             return f"{room} imports {other} on its own floor"
-        return f"{room} imports {other} above it" if FLOOR_OF[other] > FLOOR_OF[room] else None
+        if FLOOR_OF[other] > FLOOR_OF[room]:
+            return f"{room} imports {other} above it"
+        if FLOOR_OF[room] > LINE and any(part.startswith("_") for part in rest[1:]):
+            return f"imports {'.'.join(rest)}, which is private to {other}"
+        return None
     if top in sys.stdlib_module_names:
         return None
     if FLOOR_OF[room] <= LINE and top not in CORE_LIBRARIES:
@@ -122,8 +128,17 @@ def nodes(code):
     return [
         node
         for node in ast.walk(ast.parse(code))
-        if isinstance(node, ast.Import | ast.ImportFrom | ast.Call)
+        if isinstance(node, ast.Import | ast.ImportFrom | ast.Call | ast.Attribute)
     ]
+
+
+def private_names(path):
+    """Yield (line, expression) of every private attribute of something else than self."""
+    for node in nodes(path.read_text(encoding="utf-8")):
+        if isinstance(node, ast.Attribute) and node.attr.startswith("_"):
+            own = isinstance(node.value, ast.Name) and node.value.id in {"self", "cls"}
+            if not own and not node.attr.startswith("__"):
+                yield node.lineno, ast.unparse(node)
 
 
 def is_module(package, parts):
@@ -183,6 +198,11 @@ def copy(tmp_path):
         ("mechanisms/new.py", "import highspy", "imports highspy, which only solvers/ may"),
         ("datasets/new.py", "import highspy", "imports highspy, which only solvers/ may"),
         ("mechanisms/new.py", "from ..estimators import X", "mechanisms imports estimators above"),
+        ("cli/new.py", "from ..metrics._audit import x", r"metrics\._audit, which is private"),
+        ("cli/new.py", "from ..metrics import _audit", r"metrics\._audit, which is private"),
+        ("estimators/new.py", "from ..frames._table import x", r"frames\._table, which is priv"),
+        ("metrics/new.py", "x = sanitizer._layout", r"uses sanitizer\._layout"),
+        ("model_selection/new.py", "sanitizer._fit(1)", r"uses sanitizer\._fit"),
         ("__init__.py", "from . import __main__", "__init__ imports __main__ above it"),
         ("novelty.py", "", "the room 'novelty' is unknown; give it one in FLOORS"),
         ("novelty/inner.py", "", "the room 'novelty' is unknown; give it one in FLOORS"),
@@ -210,6 +230,8 @@ def test_an_offence_is_found(copy, file, code, complaint):
         ("measures/_lift.py", "from ._average import entropy"),
         ("notions/_base.py", "import fractions, scipy.special\nfrom ..measures import lift"),
         ("datasets/new.py", "import pandas\nfrom ..mechanisms import watchdog"),
+        ("metrics/new.py", "from ._audit import x\nself._layout\nx.__name__"),
+        ("cli/new.py", "from .._format import number"),
     ],
 )
 def test_what_is_allowed_is_not_reported(copy, file, code):

@@ -160,7 +160,7 @@ def _levels(sanitizer: LiftSanitizer) -> str:
 def _cost(sanitizer: LiftSanitizer, release: ReleaseView) -> str:
     report = sanitizer.report_
     kept = share(report.nmi)
-    all_measures = html_table(report._cells(), [budget is not None for *_, budget in report.rows()])
+    all_measures = html_table(report.cells(), [budget is not None for *_, budget in report.rows()])
     return (
         "<h2>What it cost</h2>"
         f"<p>{kept} of the information in {escape(release.useful_name)} is kept (normalised mutual "
