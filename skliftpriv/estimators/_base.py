@@ -21,8 +21,7 @@ __all__ = ["LiftSanitizer"]
 class LiftSanitizer(FittingShell[Result]):
     """Base of all sanitisers; a subclass says which mechanism it is.
 
-    A subclass implements :meth:`_build`. One with other parameters has a constructor of its own,
-    and extends ``_parameter_constraints`` by those that are its own.
+    A subclass implements :meth:`_build`, and :meth:`_make_releaser` if its outputs are not symbols.
     """
 
     def transform(self, X: Any, *, sensitive_features: Any = None) -> Any:
