@@ -92,10 +92,12 @@ sphinx_gallery_conf = {
     "capture_repr": (),
     "abort_on_example_error": True,
     "download_all_examples": False,
+    "remove_config_comments": True,
     "show_signature": False,
+    "notebook_extensions": set(),
     "write_computation_times": False,
     "min_reported_time": float("inf"),
-    "thumbnail_size": (400, 280),
+    "thumbnail_size": (560, 392),
 }
 
 # Looks

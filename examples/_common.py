@@ -50,23 +50,27 @@ def epsilon_axis(ax: Axes, epsilons: list[float]) -> None:
 
 
 def output_folder() -> Path:
-    """Read ``--output`` from the command line, and create this folder."""
+    """Read ``--output`` from the command line."""
     parser = argparse.ArgumentParser(
         description=sys.modules["__main__"].__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     default = Path(__file__).parent / "output"
     parser.add_argument("--output", type=Path, default=default, help="folder for the picture")
-    folder = parser.parse_args().output
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder
+    return parser.parse_args().output
 
 
 def save(figure: Figure) -> None:
-    """Write the picture of an example to the folder given by ``--output``, under its name."""
+    """Write the picture of an example to the folder given by ``--output``, under its name.
+
+    The gallery of the site, which runs examples without a file, takes the picture by itself.
+    """
+    if not hasattr(sys.modules["__main__"], "__file__"):
+        return
+    OUTPUT.mkdir(parents=True, exist_ok=True)
     path = OUTPUT / f"{Path(sys.argv[0]).stem}.png"
     figure.savefig(path, dpi=130)
-    print(f"The picture is in {path}", file=sys.stderr)
+    print(f"\nThe picture is in {path}")
 
 
 OUTPUT = output_folder()

@@ -55,10 +55,10 @@ def clopper_pearson(
     low = np.where(k > 0, betaincinv(np.maximum(k, 1), n - k + 1, error / 2), 0.0)
     high = np.where(k < n, betainccinv(k + 1, np.maximum(n - k, 1), error / 2), 1.0)
     # SciPy before 1.17 has no quantiles for counts in the billions; Hoeffding's bound holds too.
-    rows = np.maximum(n, 1)
-    reach = np.sqrt(np.log(2 / error) / (2 * rows))
-    low = np.where(np.isnan(low), np.maximum(k / rows - reach, 0.0), low)
-    high = np.where(np.isnan(high), np.minimum(k / rows + reach, 1.0), high)
+    at_least = np.maximum(n, 1)
+    share, reach = k / at_least, np.sqrt(np.log(2 / error) / (2 * at_least))
+    low = np.where(np.isnan(low), np.maximum(share - reach, 0.0), low)
+    high = np.where(np.isnan(high), np.minimum(share + reach, 1.0), high)
     return low * (1 - _WIDENING), np.minimum(high * (1 + _WIDENING), 1.0)
 
 

@@ -532,3 +532,14 @@ def test_no_more_is_mixed_than_needed(notion):
         low, high = (low, middle) if met(middle) else (middle, high)
     mixed = certified_for(over.counts, Channel(np.eye(3)), notion, over=over).mixed
     assert high * (1 - 1e-6) <= mixed <= high * (1 + 1 / 32 + 1e-6)
+
+
+def test_quantiles_that_scipy_lacks_are_replaced_by_a_wider_interval(monkeypatch):
+    successes, n = np.array([0.0, 3.0, 400.0, 1000.0]), 1000
+    low, high = clopper_pearson(successes, n, 0.05)
+    for name in ("betaincinv", "betainccinv"):
+        monkeypatch.setattr(f"skliftpriv.confidence.{name}", lambda a, b, y: np.nan * a)
+    wider_low, wider_high = clopper_pearson(successes, n, 0.05)
+    assert (wider_low <= low).all()
+    assert (wider_high >= high).all()
+    assert (wider_high - wider_low < 0.1).all()
