@@ -249,7 +249,7 @@ def test_a_search_says_why_it_could_not_score():
     )
     with (
         pytest.warns(UserWarning, match="rows are too few to measure"),
-        pytest.raises(InvalidParameterError, match='error_score="raise" says why'),
+        pytest.raises(InvalidParameterError, match='error_score="raise" shows why'),
     ):
         search.fit(rows)
 

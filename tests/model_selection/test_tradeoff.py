@@ -133,7 +133,7 @@ def test_names_tell_equal_classes_apart():
         "SubsetMergingSanitizer(lam=0.65)",
         "WatchdogSanitizer",
     ]
-    with pytest.raises(InvalidParameterError, match="given twice"):
+    with pytest.raises(InvalidParameterError, match="occurs twice"):
         tradeoff_curve([several[0], clone(several[0])], ADULT, [0.5])
 
 
