@@ -1,6 +1,6 @@
-"""Domains of the parameters of the estimators, and what else scikit-learn keeps private.
+"""Domains of the parameters of the estimators, and other private parts of scikit-learn.
 
-The only file that uses private parts of scikit-learn.
+This is the only file that uses private parts of scikit-learn.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ __all__ = [
 
 
 class Interval(_Interval):
-    """An interval of numbers; fractions, and integers beyond every float, lie outside."""
+    """An interval of numbers; fractions and integers too large for a float are refused."""
 
     def is_satisfied_by(self, val: Any) -> bool:
         """Tell whether a value lies in the interval."""
@@ -45,7 +45,7 @@ class Interval(_Interval):
 POSITIVE = Interval(Real, 0, None, closed="neither")
 NONNEGATIVE = Interval(Real, 0, None, closed="left")
 
-#: Domains of the parameters of the shell; a mechanism without one leaves it out.
+#: Domains of the shared parameters; a mechanism leaves out those that it does not have.
 COMMON: dict[str, Any] = {
     "sensitive": "no_validation",
     "useful": "no_validation",
@@ -71,8 +71,8 @@ checked = _fit_context(prefer_skip_nested_validation=True)
 def in_container(released: Any, estimator: BaseEstimator, *, keep_index: bool) -> Any:
     """Prepare a table for the container that ``set_output`` asks for.
 
-    scikit-learn turns every kind of table into any container but a pyarrow table into pandas. An
-    array it makes a frame of with the index of the rows, unless it is a frame already.
+    scikit-learn converts all tables except pyarrow tables to pandas. It would give an array the
+    index of X, so without ``keep_index`` an array is converted here.
     """
     if _get_output_config("transform", estimator)["dense"] != "pandas":
         return released

@@ -342,7 +342,7 @@ CASES = {
         lambda: fit(ORRSanitizer(*PAIR, epsilon=2.0)),
         lambda: fit(SRRSanitizer(*PAIR, epsilon=2.0)),
     ),
-    "of X below the best that randomises within the same groups": (
+    "of X below the best mechanism within the same groups": (
         lambda: fit(SRRSanitizer(*PAIR, epsilon=2.0)),
         lambda: fit(ORRSanitizer(*PAIR, epsilon=2.0)),
     ),
