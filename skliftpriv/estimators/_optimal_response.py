@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from ..confidence import ConfidenceSet
 from ..distribution import JointDistribution
 from ..mechanisms import OptimalResult, optimal_random_response
-from ..notions import POLYHEDRAL_NOTIONS, Notion
+from ..notions import POLYHEDRAL_NOTIONS, Notion, NotionLike
 from ..sampling import RandomState
 from ._base import LiftSanitizer
 from ._docs import documented
@@ -45,7 +45,7 @@ class OptimizingSanitizer(LiftSanitizer[OptimalResult]):
         sensitive: ColumnKeys | None = None,
         useful: ColumnKeys | None = None,
         *,
-        notion: str = "lip",
+        notion: NotionLike = "lip",
         epsilon: float | Sequence[float] = 1.0,
         lam: float = 0.5,
         method: str = "auto",
@@ -102,8 +102,8 @@ class ORRSanitizer(OptimizingSanitizer):
     Parameters
     ----------
     <columns>
-    notion : {"lip", "alip", "ldp"}, default="lip"
-        What the budget bounds; see the user guide.
+    notion : {"lip", "alip", "ldp"} or Notion class, default="lip"
+        What the budget bounds; see the user guide. A class is called with epsilon.
     <budget>
     <solver>
     <shell>

@@ -37,8 +37,8 @@ class GRRSanitizer(TunedSanitizer[ProtocolResult]):
     Parameters
     ----------
     <columns>
-    notion : {"lip", "alip", "ldp"}, default="lip"
-        What the budget bounds; see the user guide.
+    notion : {"lip", "alip", "ldp"} or Notion class, default="lip"
+        What the budget bounds; see the user guide. A class is called with epsilon.
     <budget>
     <shell>
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from ..confidence import ConfidenceSet
 from ..distribution import JointDistribution
 from ..mechanisms import SideChannelResult, side_channel_resistant
-from ..notions import Notion
+from ..notions import Notion, NotionLike
 from ..sampling import RandomState
 from ._base import LiftSanitizer
 from ._docs import documented
@@ -76,7 +76,7 @@ class SRLIPSanitizer(LiftSanitizer[SideChannelResult]):
     (True, True)
     """
 
-    notion: str = "srlip"
+    notion: NotionLike = "srlip"
     _supported_notions: ClassVar[Sequence[str]] = ("srlip",)
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **{name: domain for name, domain in COMMON.items() if name not in _NOT_HERE},

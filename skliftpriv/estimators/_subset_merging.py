@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ..confidence import ConfidenceSet
 from ..distribution import JointDistribution
 from ..mechanisms import PartitionResult, subset_merging
-from ..notions import Notion
+from ..notions import Notion, NotionLike
 from ..sampling import RandomState
 from ._docs import documented
 from ._layout import ColumnKeys
@@ -26,8 +26,8 @@ class SubsetMergingSanitizer(PartitionSanitizer):
     Parameters
     ----------
     <columns>
-    notion : {"lip", "alip", "ldp", "l1", "chi2", "alpha"}, default="lip"
-        What the budget bounds; see the user guide.
+    notion : {"lip", "alip", "ldp", "l1", "chi2", "alpha"} or Notion class, default="lip"
+        What the budget bounds; see the user guide. A class is called with epsilon.
     <budget>
     <alpha>
     repair : bool, default=True
@@ -62,7 +62,7 @@ class SubsetMergingSanitizer(PartitionSanitizer):
         sensitive: ColumnKeys | None = None,
         useful: ColumnKeys | None = None,
         *,
-        notion: str = "lip",
+        notion: NotionLike = "lip",
         epsilon: float | Sequence[float] = 1.0,
         lam: float = 0.5,
         alpha: float = 2.0,

@@ -24,8 +24,8 @@ class SRRSanitizer(OptimizingSanitizer):
     Parameters
     ----------
     <columns>
-    notion : {"lip", "alip", "ldp"}, default="lip"
-        What the budget bounds; see the user guide.
+    notion : {"lip", "alip", "ldp"} or Notion class, default="lip"
+        What the budget bounds; see the user guide. A class is called with epsilon.
     <budget>
     <solver>
     <shell>

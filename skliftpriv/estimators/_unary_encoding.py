@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from ..confidence import ConfidenceSet
 from ..distribution import JointDistribution
 from ..mechanisms import UnaryResult, optimized_unary_encoding
-from ..notions import Notion
+from ..notions import Notion, NotionLike
 from ..sampling import RandomState
 from ._bit_releaser import BitReleaser
 from ._docs import documented
@@ -30,8 +30,8 @@ class OUESanitizer(TunedSanitizer[UnaryResult]):
     Parameters
     ----------
     <columns>
-    notion : {"lip", "alip", "ldp"}, default="lip"
-        What the budget bounds; see the user guide.
+    notion : {"lip", "alip", "ldp"} or Notion class, default="lip"
+        What the budget bounds; see the user guide. A class is called with epsilon.
     <budget>
     smoothing : float, default=0.0
         Pseudo-count added to every cell of the estimated joint distribution.
@@ -66,7 +66,7 @@ class OUESanitizer(TunedSanitizer[UnaryResult]):
         sensitive: ColumnKeys | None = None,
         useful: ColumnKeys | None = None,
         *,
-        notion: str = "lip",
+        notion: NotionLike = "lip",
         epsilon: float | Sequence[float] = 1.0,
         lam: float = 0.5,
         smoothing: float = 0.0,

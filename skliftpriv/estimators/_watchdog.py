@@ -10,7 +10,7 @@ from ..confidence import ConfidenceSet
 from ..distribution import JointDistribution
 from ..exceptions import InvalidParameterError
 from ..mechanisms import PartitionResult, watchdog
-from ..notions import Notion, budget_pair
+from ..notions import Notion, NotionLike, budget_pair
 from ..sampling import RandomState
 from ._base import LiftSanitizer
 from ._docs import documented
@@ -50,8 +50,8 @@ class WatchdogSanitizer(PartitionSanitizer):
     Parameters
     ----------
     <columns>
-    notion : {"lip", "alip", "ldp", "l1", "chi2", "alpha"}, default="lip"
-        What the budget bounds; see the user guide.
+    notion : {"lip", "alip", "ldp", "l1", "chi2", "alpha"} or Notion class, default="lip"
+        What the budget bounds; see the user guide. A class is called with epsilon.
     <budget>
     <alpha>
     randomization : {"merge", "uniform"}, default="merge"
@@ -103,7 +103,7 @@ class WatchdogSanitizer(PartitionSanitizer):
         sensitive: ColumnKeys | None = None,
         useful: ColumnKeys | None = None,
         *,
-        notion: str = "lip",
+        notion: NotionLike = "lip",
         epsilon: float | Sequence[float] = 1.0,
         lam: float = 0.5,
         alpha: float = 2.0,

@@ -44,7 +44,7 @@ def flow_figure(release: ReleaseView) -> str:
     )
     return (
         f'<figure><div class="scroll">{drawing}</div><figcaption>What becomes of every value of '
-        f"{escape(release.useful_name)}; bands are as wide as it is common. {legend}"
+        f"{escape(release.useful_name)}; bands are as wide as values are common. {legend}"
         "</figcaption></figure>"
     )
 

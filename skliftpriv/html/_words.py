@@ -151,7 +151,7 @@ def how_made(sanitizer: LiftSanitizer) -> list[tuple[str, str]]:
     parameters = sanitizer.fitted_parameters()
     randomness = parameters.pop("random_state")
     listed = ", ".join(
-        f"{name}={value!r}"
+        f"{name}={getattr(value, '__name__', repr(value))}"
         for name, value in parameters.items()
         if name not in ("sensitive", "useful")
     )

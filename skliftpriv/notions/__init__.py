@@ -2,7 +2,7 @@
 
 from ._averaged import AlphaLift, Chi2Lift, L1Lift
 from ._base import Notion
-from ._by_name import NOTIONS, POLYHEDRAL_NOTIONS, budget_pair, make_notion
+from ._by_name import NOTIONS, POLYHEDRAL_NOTIONS, NotionLike, budget_pair, make_notion
 from ._exact import exp_below
 from ._lift_bounds import implied_lift_bounds
 from ._polyhedral import ALIP, LDP, LIP
@@ -20,6 +20,7 @@ __all__ = [
     "LIP",
     "NOTIONS",
     "Notion",
+    "NotionLike",
     "POLYHEDRAL_NOTIONS",
     "SRLIP",
     "Side",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from math import inf
 from numbers import Real
+from typing import TypeAlias
 
 from ..exceptions import InvalidParameterError, UnsupportedNotionError
 from ._averaged import AlphaLift, Chi2Lift, L1Lift
@@ -12,16 +13,19 @@ from ._base import Notion
 from ._polyhedral import ALIP, LDP, LIP
 from ._side_channel import SRLIP
 
-__all__ = ["NOTIONS", "POLYHEDRAL_NOTIONS", "budget_pair", "make_notion"]
+__all__ = ["NOTIONS", "NotionLike", "POLYHEDRAL_NOTIONS", "budget_pair", "make_notion"]
 
 #: Names of the notions.
 NOTIONS = ("lip", "alip", "ldp", "l1", "chi2", "alpha")
 #: Those that are linear inequalities on one output.
 POLYHEDRAL_NOTIONS = ("lip", "alip", "ldp")
 
+#: A name of a notion, or a class of notions.
+NotionLike: TypeAlias = str | Callable[..., Notion]
+
 
 def make_notion(
-    name: str | Callable[..., Notion],
+    name: NotionLike,
     epsilon: float | Sequence[float],
     *,
     lam: float = 0.5,

@@ -42,6 +42,7 @@ def test_it_has_a_page(sanitizer):
     page = report_page(sanitizer)
     assert "relationship at most 1.65 times as probable as before." in page
     assert "outside the budget of −∞ to +0.50" in page
+    assert "notion=MaxLift," in page
     assert "would cover that" not in page  # there is no worst case over a confidence set
 
 

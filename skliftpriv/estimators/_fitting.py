@@ -1,0 +1,367 @@
+"""How every sanitiser is fitted: validate, count, build, certify, warn, keep."""
+
+from __future__ import annotations
+
+import warnings
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, ClassVar, Generic, Self, TypeVar
+
+import numpy as np
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from ..channel import Channel
+from ..confidence import ConfidenceSet
+from ..distribution import JointDistribution
+from ..exceptions import (
+    InvalidParameterError,
+    UnprotectedColumnsWarning,
+    UselessReleaseWarning,
+)
+from ..frames import ContingencyTable, Table, checked_weight, concerns
+from ..mechanisms import ChannelResult, MechanismResult
+from ..notions import NOTIONS, POLYHEDRAL_NOTIONS, Notion, NotionLike, make_notion
+from ..report import PrivacyReport
+from ..sampling import RandomState
+from ._confidence import confidence_set, confidence_warnings
+from ._counted_rows import CountedRows
+from ._guarantee import Guarantee
+from ._layout import ColumnKeys, Layout
+from ._parameters import COMMON, checked
+from ._releaser import Releaser, SymbolReleaser
+from ._row_encoder import RowEncoder
+
+__all__ = ["FittingShell", "Result", "warnings_beside"]
+
+#: Parameters that may change after fit.
+_FREE = ("output", "verbose")
+#: A share of X that rounding can leave.
+_NOTHING = 1e-9
+
+Result = TypeVar("Result", bound=MechanismResult)
+
+
+class FittingShell(TransformerMixin, BaseEstimator, ABC, Generic[Result]):
+    """The half of a sanitiser that counts rows and builds the mechanism for them."""
+
+    #: Whether the mechanism looks at S when it releases a row.
+    needs_sensitive: bool = False
+    #: Notions that the mechanism can enforce.
+    _supported_notions: ClassVar[Sequence[str]] = NOTIONS
+    _parameter_constraints: ClassVar[dict[str, Any]] = COMMON
+
+    # What holds for mechanisms that lack a parameter.
+    notion: NotionLike = "lip"
+    lam: float = 0.5
+    alpha: float = 2.0
+    confidence: float | None = None
+    handle_unknown: str = "error"
+
+    # Set by fit.
+    counted_: CountedRows
+    layout_: Layout
+    result_: Result
+    joint_: JointDistribution
+    notion_: Notion
+    channel_: Channel | None
+    report_: PrivacyReport
+    guarantee_: Guarantee
+    _encoder: RowEncoder
+    _releaser: Releaser
+    _parameters: dict[str, Any]
+
+    # Lets Pipeline, GridSearchCV and ColumnTransformer pass S when metadata routing is enabled.
+    __metadata_request__fit: ClassVar[dict[str, Any]] = {"sensitive_features": True}
+    __metadata_request__partial_fit: ClassVar[dict[str, Any]] = {"sensitive_features": True}
+    __metadata_request__transform: ClassVar[dict[str, Any]] = {"sensitive_features": True}
+
+    def __init__(
+        self,
+        sensitive: ColumnKeys | None = None,
+        useful: ColumnKeys | None = None,
+        *,
+        notion: NotionLike = "lip",
+        epsilon: float | Sequence[float] = 1.0,
+        lam: float = 0.5,
+        smoothing: float = 0.0,
+        confidence: float | None = None,
+        output: str = "label",
+        remainder: str = "drop",
+        index: str = "keep",
+        handle_unknown: str = "error",
+        random_state: RandomState = None,
+    ) -> None:
+        self.sensitive = sensitive
+        self.useful = useful
+        self.notion = notion
+        self.epsilon = epsilon
+        self.lam = lam
+        self.smoothing = smoothing
+        self.confidence = confidence
+        self.output = output
+        self.remainder = remainder
+        self.index = index
+        self.handle_unknown = handle_unknown
+        self.random_state = random_state
+
+    @abstractmethod
+    def _build(
+        self, joint: JointDistribution, notion: Notion, over: ConfidenceSet | None
+    ) -> Result:
+        """Run the mechanism, for all distributions of ``over`` if that is not None."""
+
+    def _make_releaser(self, result: Result, layout: Layout) -> Releaser:
+        """Make what samples outputs and writes them as columns."""
+        if not isinstance(result, ChannelResult):
+            raise TypeError(
+                f"{type(self).__name__} must override _make_releaser: only the outputs of a "
+                "ChannelResult are known to be symbols."
+            )
+        return SymbolReleaser(result, layout)
+
+    def _known(self, result: Result, layout: Layout) -> Mapping[str, object]:
+        """Fitted attributes that only this mechanism has."""
+        return {}
+
+    @checked
+    def fit(
+        self, X: Any, y: Any = None, *, sensitive_features: Any = None, sample_weight: Any = None
+    ) -> Self:
+        """Estimate the joint distribution of S and X and build the mechanism for it.
+
+        Parameters
+        ----------
+        X : pandas or polars DataFrame, pyarrow Table, array-like or CountedRows
+            Table of shape (n_rows, n_columns) with the useful column(s) and, unless
+            ``sensitive_features`` is given, the sensitive one; or rows that are counted already.
+            Columns of a pandas frame whose names are not text are read by position, and come
+            back as an array.
+        y : None
+            Ignored; there for pipelines.
+        sensitive_features : array-like of shape (n_rows,), optional
+            The sensitive values, when they are not a column of X. Several columns are one
+            joint symbol.
+        sample_weight : array-like of shape (n_rows,), optional
+            Weight of each row in the estimate.
+
+        Returns
+        -------
+        self
+        """
+        return self._fit(X, sensitive_features, sample_weight, None)
+
+    @checked
+    def partial_fit(
+        self, X: Any, y: Any = None, *, sensitive_features: Any = None, sample_weight: Any = None
+    ) -> Self:
+        """Add a batch of rows to the estimate and build the mechanism for all rows so far.
+
+        Parameters are those of :meth:`fit`.
+
+        Returns
+        -------
+        self
+        """
+        return self._fit(X, sensitive_features, sample_weight, getattr(self, "counted_", None))
+
+    def _fit(
+        self, X: Any, sensitive_features: Any, sample_weight: Any, known: CountedRows | None
+    ) -> Self:
+        self._make_notion()  # a wrong notion is said before any row is counted
+        rows = self._counted(X, sensitive_features, sample_weight, known)
+        rows = rows if known is None else known + rows
+        result = self.result_for(rows)
+        for warning in self._warnings(rows, result):
+            warnings.warn(warning, stacklevel=4)
+        # Nothing is set before everything has succeeded, so a failed fit leaves no trace.
+        fitted = self._fitted(rows, result)
+        self.__dict__.pop("feature_names_in_", None)  # an earlier table may have had names
+        self.__dict__.update(fitted)
+        return self
+
+    def _counted(
+        self, X: Any, sensitive_features: Any, sample_weight: Any, known: CountedRows | None
+    ) -> CountedRows:
+        """Count the pairs of S and X in a table."""
+        if isinstance(X, CountedRows):
+            if sensitive_features is not None or sample_weight is not None:
+                raise InvalidParameterError(
+                    "sensitive_features and sample_weight go with rows, and X is CountedRows: "
+                    "leave them out."
+                )
+            return X.checked(self.sensitive, self.useful)
+        table = Table(X)
+        layout = self._layout_for(table, sensitive_features is not None, known)
+        s_columns = layout.sensitive_columns(table, sensitive_features)
+        weight = checked_weight(sample_weight, table.n_rows)
+        table.check_order(sample_weight, "sample_weight")
+        counts = ContingencyTable.count(s_columns, layout.useful_columns(table), weight)
+        return CountedRows(counts, layout, tuple(self._beside(table, s_columns)))
+
+    def _layout_for(self, table: Table, given: bool, known: CountedRows | None) -> Layout:
+        """Find the columns in the first table, or check that a later one has them, too."""
+        if known is None:
+            layout = Layout.of(table, self.sensitive, self.useful, given)
+        else:
+            layout = known.layout
+            if (not layout.sensitive) != given:
+                raise InvalidParameterError(
+                    "S comes from sensitive_features= in all batches or in none, and the first "
+                    f"one took it from {layout.sensitive_name}."
+                )
+            self._check_unchanged(["sensitive", "useful"])
+        passed = self.remainder == "passthrough"
+        layout.check(table, type(self).__name__, sensitive=not given, rest=passed)
+        return layout
+
+    def _beside(self, table: Table, s_columns: Sequence[Any] | None) -> list[str]:
+        """List what is released with the rows of a table and is not protected."""
+        return concerns(table, s_columns, index=self.index == "keep")
+
+    @checked
+    def result_for(self, rows: CountedRows) -> Result:
+        """Run the mechanism on counted rows, without fitting the estimator or a warning.
+
+        Parameters
+        ----------
+        rows : CountedRows
+            What a fit would count.
+
+        Returns
+        -------
+        MechanismResult
+            What ``fit`` keeps as ``result_``.
+        """
+        joint = rows.counts.joint(self.smoothing)
+        if joint.shape[0] < 2:
+            raise InvalidParameterError(
+                f"The sensitive column {rows.layout.sensitive_name} holds one value only, "
+                f"{joint.sensitive_labels[0]!r} (n_samples={rows.n_rows}): there is nothing to "
+                "protect. Pass rows with at least two sensitive values."
+            )
+        over = confidence_set(rows.counts, self.confidence)
+        return self._build(joint, self._make_notion(), over)
+
+    def _make_notion(self) -> Notion:
+        notion = make_notion(
+            self.notion,
+            self.epsilon,
+            lam=self.lam,
+            alpha=self.alpha,
+            supported=self._supported_notions,
+        )
+        if self.confidence is not None and not notion.supports_confidence:
+            raise InvalidParameterError(
+                f"confidence={self.confidence} works with notion "
+                f"{', '.join(map(repr, POLYHEDRAL_NOTIONS))}, not with {notion}; use one of "
+                "these or confidence=None."
+            )
+        return notion
+
+    def _warnings(self, rows: CountedRows, result: Result) -> Iterator[Warning]:
+        """Say what a user may not expect of a result."""
+
+        def build(over: ConfidenceSet | None) -> Result:
+            return self._build(result.joint, result.notion, over)
+
+        yield from confidence_warnings(result, build)
+        if result.status == "time_limit" and result.nmi < _NOTHING:
+            yield UselessReleaseWarning(
+                "The search reached its time_limit with a release that says nothing about X: give "
+                "it more time, merge rare values before fit, or use SubsetMergingSanitizer."
+            )
+        if self.remainder == "passthrough" and rows.layout.rest:
+            yield UnprotectedColumnsWarning(
+                f"remainder='passthrough' releases {', '.join(rows.layout.rest_names)} as they "
+                "are: the guarantee does not cover them."
+            )
+        yield from warnings_beside(rows.beside)
+
+    def _fitted(self, rows: CountedRows, result: Result) -> dict[str, object]:
+        """Fitted attributes, public and private."""
+        layout = rows.layout
+        releaser = self._make_releaser(result, layout)
+        return {
+            "_encoder": RowEncoder(result.joint, layout, pairs=self.needs_sensitive),
+            "_releaser": releaser,
+            # A list could be changed in place.
+            "_parameters": {
+                name: list(value) if isinstance(value, list) else value
+                for name, value in self.get_params(deep=False).items()
+            },
+            "n_features_in_": len(layout.names),
+            **layout.feature_names,
+            "counted_": rows,
+            "layout_": layout,
+            "result_": result,
+            "joint_": result.joint,
+            "notion_": result.notion,
+            "channel_": result.channel,
+            "report_": result.report,
+            "guarantee_": self._guarantee(rows, result, draws=releaser.draws),
+            **self._known(result, layout),
+        }
+
+    def _guarantee(self, rows: CountedRows, result: Result, *, draws: bool) -> Guarantee:
+        layout = rows.layout
+        passed = layout.rest_names if self.remainder == "passthrough" else []
+        randomized = draws or self.handle_unknown == "resample"
+        return Guarantee(
+            promise=result.notion,
+            achieved=dict(result.report.levels_promised),
+            holds=result.report.satisfied,
+            confidence=self.confidence,
+            smoothing=self.smoothing,
+            weighted=rows.counts.weighted,
+            # With a confidence set weights are whole numbers, which count rows.
+            n_rows=rows.n_rows if result.over is None else result.over.n_rows,
+            sensitive=layout.sensitive_name,
+            columns=tuple(layout.useful_names),
+            unprotected=(*passed, *rows.beside),
+            handle_unknown=self.handle_unknown,
+            randomized=randomized,
+            secret_randomness=self.random_state is None or not randomized,
+        )
+
+    def fitted_parameters(self) -> dict[str, Any]:
+        """Return the parameters that the mechanism was fitted with.
+
+        .. versionadded:: 0.2
+
+        Returns
+        -------
+        dict
+            Unlike :meth:`get_params` it does not follow a later :meth:`set_params`.
+        """
+        check_is_fitted(self)
+        return dict(self._parameters)
+
+    def _check_ready(self) -> None:
+        """Refuse to release with other parameters than those that the guarantee is about."""
+        check_is_fitted(self)
+        # How an output is written, and what is shown on the way, promises nothing.
+        self._check_unchanged([name for name in self._parameters if name not in _FREE])
+
+    def _check_unchanged(self, names: Iterable[str]) -> None:
+        now = self.get_params(deep=False)
+        changed = [name for name in names if not _same(now[name], self._parameters[name])]
+        if changed:
+            raise InvalidParameterError(
+                f"{', '.join(changed)} of {type(self).__name__} changed after fit, and the "
+                "mechanism and its guarantee do not follow: call fit again."
+            )
+
+
+def _same(now: Any, fitted: Any) -> bool:
+    if isinstance(now, np.ndarray) or isinstance(fitted, np.ndarray):
+        return bool(np.array_equal(now, fitted))
+    return now is fitted or (type(now) is type(fitted) and bool(now == fitted))
+
+
+def warnings_beside(found: Iterable[str]) -> Iterator[Warning]:
+    if listed := "; ".join(found):
+        yield UnprotectedColumnsWarning(
+            f"Released with the rows, and not covered by the guarantee: {listed}. index='drop' "
+            "leaves the index out, and skliftpriv.shuffle_rows shuffles what is released."
+        )
