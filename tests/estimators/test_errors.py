@@ -74,9 +74,9 @@ def test_frame_with_the_sensitive_column_only_has_nothing_useful():
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_constant_sensitive_column_is_named_with_its_value(kind):
-    with pytest.raises(InvalidParameterError, match="sensitive column s holds one value only, 'u'"):
+    with pytest.raises(InvalidParameterError, match="sensitive column s has only one value, 'u'"):
         kind("s", "x").fit(FRAME[FRAME["s"] == "u"])
-    with pytest.raises(InvalidParameterError, match="sensitive_features holds one value only, 1"):
+    with pytest.raises(InvalidParameterError, match="sensitive_features has only one value, 1"):
         kind(useful="x").fit(FRAME, sensitive_features=np.ones(400, int))
 
 

@@ -73,7 +73,7 @@ def test_srlip_refuses_values_that_fit_has_not_seen():
     with pytest.raises(TypeError, match="handle_unknown"):
         SRLIPSanitizer("s", ["sex", "job"], handle_unknown="resample")
     sanitizer = SRLIPSanitizer("s", ["sex", "job"], epsilon=0.5).fit(frame)
-    with pytest.raises(UnknownCategoryError, match="Fit on data that holds them") as info:
+    with pytest.raises(UnknownCategoryError, match="Fit on data that contains them") as info:
         sanitizer.transform(frame.assign(job="new"))
     assert "resample" not in str(info.value)
 

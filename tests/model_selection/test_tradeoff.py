@@ -167,7 +167,7 @@ def test_mistakes_are_explained():
         tradeoff_curve(SubsetMergingSanitizer(), ADULT, [1.0])
     with pytest.raises(UnsupportedNotionError, match="not supported"):
         tradeoff_curve(ORRSanitizer(*PAIR, notion="chi2"), ADULT, [1.0])
-    with pytest.raises(InvalidParameterError, match="one value only"):
+    with pytest.raises(InvalidParameterError, match="only one value"):
         tradeoff_curve(sanitizer, ADULT[ADULT["relationship"] == "Wife"], [1.0])
 
 
