@@ -180,7 +180,7 @@ def audit(
     sensitive = layout.sensitive_columns(table, sensitive_features)
     # Other columns are not covered, and in arrays only numbers distinguish all outputs.
     outputs = estimator.sample_outputs(X, sensitive_features=sensitive_features)
-    counts = ContingencyTable.count(sensitive, as_columns(outputs, "what was released"))
+    counts = ContingencyTable.count(sensitive, as_columns(outputs, "the outputs"))
     return _audited(counts, estimator.notion_, confidence)
 
 

@@ -271,6 +271,6 @@ class _AttackerAdvantageScorer:
 def _one_table(blocks: list[Any]) -> Any:
     if len(blocks) == 1:
         return blocks[0]
-    columns = [column for block in blocks for column in as_columns(block, "what was released")]
+    columns = [column for block in blocks for column in as_columns(block, "the release")]
     values = [c.to_numpy() if isinstance(c, nw.Series) else c for c in columns]
     return pd.DataFrame({f"y{i}": column for i, column in enumerate(values)})
