@@ -10,6 +10,7 @@ from ._randomized_response import GRRSanitizer
 from ._side_channel import SRLIPSanitizer
 from ._subset_merging import SubsetMergingSanitizer
 from ._subset_response import SRRSanitizer
+from ._symbol_sanitizer import SymbolSanitizer
 from ._unary_encoding import OUESanitizer
 from ._watchdog import WatchdogSanitizer
 
@@ -25,6 +26,7 @@ __all__ = [
     "SRLIPSanitizer",
     "SRRSanitizer",
     "SubsetMergingSanitizer",
+    "SymbolSanitizer",
     "WatchdogSanitizer",
     "shared_counts",
 ]

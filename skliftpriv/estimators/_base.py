@@ -21,8 +21,8 @@ __all__ = ["LiftSanitizer"]
 class LiftSanitizer(FittingShell[Result]):
     """Base of all sanitisers.
 
-    A subclass runs its mechanism in :meth:`_build`. If it has other parameters, it defines its own
-    constructor and extends ``_parameter_constraints``.
+    A subclass runs its mechanism in :meth:`_build`, and overrides :meth:`_make_releaser` if its
+    outputs are not symbols.
     """
 
     def transform(self, X: Any, *, sensitive_features: Any = None) -> Any:

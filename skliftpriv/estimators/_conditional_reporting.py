@@ -48,7 +48,7 @@ class ConditionalReporting(TunedSanitizer[ConditionalResult]):
     (1.881, 0.303)
     """
 
-    needs_sensitive: bool = True
+    needs_sensitive = True
 
     def _build(
         self, joint: JointDistribution, notion: Notion, over: ConfidenceSet | None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import field
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
 import numpy as np
@@ -28,7 +29,7 @@ from ._confidence import confidence_set, confidence_warnings
 from ._counted_rows import CountedRows
 from ._guarantee import Guarantee
 from ._layout import ColumnKeys, Layout
-from ._parameters import COMMON, checked
+from ._parameters import COMMON, checked, parameters
 from ._releaser import Releaser, SymbolReleaser
 from ._row_encoder import RowEncoder
 
@@ -42,23 +43,15 @@ _NOTHING = 1e-9
 Result = TypeVar("Result", bound=MechanismResult)
 
 
-class FittingShell(TransformerMixin, BaseEstimator, ABC, Generic[Result]):
-    """The part of a sanitiser that counts rows and builds the mechanism for them."""
+class FittedState(Generic[Result]):
+    """Fitted attributes, and values for mechanisms without these parameters."""
 
-    #: Whether the mechanism needs S at ``transform``.
-    needs_sensitive: bool = False
-    #: Notions that the mechanism can enforce.
-    _supported_notions: ClassVar[Sequence[str]] = NOTIONS
-    _parameter_constraints: ClassVar[dict[str, Any]] = COMMON
-
-    # Values for mechanisms without these parameters.
     notion: NotionLike = "lip"
     lam: float = 0.5
     alpha: float = 2.0
     confidence: float | None = None
     handle_unknown: str = "error"
 
-    # Set by fit.
     counted_: CountedRows
     layout_: Layout
     result_: Result
@@ -71,39 +64,30 @@ class FittingShell(TransformerMixin, BaseEstimator, ABC, Generic[Result]):
     _releaser: Releaser
     _parameters: dict[str, Any]
 
+
+@parameters
+class FittingShell(FittedState[Result], TransformerMixin, BaseEstimator, ABC):
+    """The part of a sanitiser that counts rows and builds the mechanism for them."""
+
+    sensitive: ColumnKeys | None = field(default=None, kw_only=False)
+    useful: ColumnKeys | None = field(default=None, kw_only=False)
+    epsilon: float | Sequence[float] = 1.0
+    smoothing: float = 0.0
+    output: str = "label"
+    remainder: str = "drop"
+    index: str = "keep"
+    random_state: RandomState = None
+
+    #: Whether the mechanism needs S at ``transform``.
+    needs_sensitive = False
+    #: Notions that the mechanism can enforce.
+    _supported_notions: ClassVar[Sequence[str]] = NOTIONS
+    _parameter_constraints: ClassVar[dict[str, Any]] = COMMON
+
     # With metadata routing, Pipeline, GridSearchCV and ColumnTransformer pass S on.
     __metadata_request__fit: ClassVar[dict[str, Any]] = {"sensitive_features": True}
     __metadata_request__partial_fit: ClassVar[dict[str, Any]] = {"sensitive_features": True}
     __metadata_request__transform: ClassVar[dict[str, Any]] = {"sensitive_features": True}
-
-    def __init__(
-        self,
-        sensitive: ColumnKeys | None = None,
-        useful: ColumnKeys | None = None,
-        *,
-        notion: NotionLike = "lip",
-        epsilon: float | Sequence[float] = 1.0,
-        lam: float = 0.5,
-        smoothing: float = 0.0,
-        confidence: float | None = None,
-        output: str = "label",
-        remainder: str = "drop",
-        index: str = "keep",
-        handle_unknown: str = "error",
-        random_state: RandomState = None,
-    ) -> None:
-        self.sensitive = sensitive
-        self.useful = useful
-        self.notion = notion
-        self.epsilon = epsilon
-        self.lam = lam
-        self.smoothing = smoothing
-        self.confidence = confidence
-        self.output = output
-        self.remainder = remainder
-        self.index = index
-        self.handle_unknown = handle_unknown
-        self.random_state = random_state
 
     @abstractmethod
     def _build(

@@ -9,12 +9,11 @@ from typing import Any, ClassVar
 from ..confidence import ConfidenceSet
 from ..distribution import JointDistribution
 from ..mechanisms import OptimalResult, optimal_random_response
-from ..notions import POLYHEDRAL_NOTIONS, Notion, NotionLike
-from ..sampling import RandomState
-from ._base import LiftSanitizer
+from ..notions import POLYHEDRAL_NOTIONS, Notion
 from ._docs import documented
-from ._layout import ColumnKeys, Layout
-from ._parameters import COMMON, POSITIVE, Interval, StrOptions
+from ._layout import Layout
+from ._parameters import POSITIVE, Interval, StrOptions, parameters
+from ._symbol_sanitizer import SymbolSanitizer
 
 __all__ = ["SOLVER", "ORRSanitizer", "OptimizingSanitizer"]
 
@@ -29,55 +28,22 @@ SOLVER: dict[str, Any] = {
 }
 
 
-class OptimizingSanitizer(LiftSanitizer[OptimalResult]):
+@parameters
+class OptimizingSanitizer(SymbolSanitizer[OptimalResult]):
     """Base of optimising sanitisers: solver parameters and a certificate of optimality."""
+
+    method: str = "auto"
+    gap: float = 1e-6
+    time_limit: float | None = 60.0
+    verbose: bool = False
 
     #: What ``upper_bound_`` bounds, in words.
     optimum: ClassVar[str] = "the optimum"
     _supported_notions: ClassVar[Sequence[str]] = POLYHEDRAL_NOTIONS
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **COMMON,
+        **SymbolSanitizer._parameter_constraints,
         **SOLVER,
     }
-
-    def __init__(
-        self,
-        sensitive: ColumnKeys | None = None,
-        useful: ColumnKeys | None = None,
-        *,
-        notion: NotionLike = "lip",
-        epsilon: float | Sequence[float] = 1.0,
-        lam: float = 0.5,
-        method: str = "auto",
-        gap: float = 1e-6,
-        time_limit: float | None = 60.0,
-        verbose: bool = False,
-        smoothing: float = 0.0,
-        confidence: float | None = None,
-        output: str = "label",
-        remainder: str = "drop",
-        index: str = "keep",
-        handle_unknown: str = "error",
-        random_state: RandomState = None,
-    ) -> None:
-        super().__init__(
-            sensitive,
-            useful,
-            notion=notion,
-            epsilon=epsilon,
-            lam=lam,
-            smoothing=smoothing,
-            confidence=confidence,
-            output=output,
-            remainder=remainder,
-            index=index,
-            handle_unknown=handle_unknown,
-            random_state=random_state,
-        )
-        self.method = method
-        self.gap = gap
-        self.time_limit = time_limit
-        self.verbose = verbose
 
     def _solver_options(self) -> dict[str, Any]:
         return {

@@ -5,9 +5,10 @@ This is the only file that uses private parts of scikit-learn.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from math import isfinite
 from numbers import Real
-from typing import Any
+from typing import Any, TypeVar, dataclass_transform
 
 import numpy as np
 import pandas as pd
@@ -22,13 +23,20 @@ from ..notions import NOTIONS
 __all__ = [
     "ALPHA",
     "COMMON",
+    "CONFIDENCE",
     "NONNEGATIVE",
+    "NOTION",
     "POSITIVE",
+    "UNKNOWN",
     "Interval",
     "StrOptions",
     "checked",
     "in_container",
+    "parameters",
 ]
+
+
+T = TypeVar("T")
 
 
 class Interval(_Interval):
@@ -45,24 +53,35 @@ class Interval(_Interval):
 POSITIVE = Interval(Real, 0, None, closed="neither")
 NONNEGATIVE = Interval(Real, 0, None, closed="left")
 
-#: Domains of the shared parameters; a mechanism leaves out those that it does not have.
+#: Domains of the parameters that every sanitiser has.
 COMMON: dict[str, Any] = {
     "sensitive": "no_validation",
     "useful": "no_validation",
-    "notion": [StrOptions(set(NOTIONS)), callable],
     "epsilon": [NONNEGATIVE, tuple, list],
-    "lam": [Interval(Real, 0, 1, closed="neither")],
     "smoothing": [NONNEGATIVE],
-    "confidence": [Interval(Real, 0, 1, closed="neither"), None],
     "output": [StrOptions({"label", "code", "posterior"})],
     "remainder": [StrOptions({"drop", "passthrough"})],
     "index": [StrOptions({"keep", "drop"})],
-    "handle_unknown": [StrOptions({"error", "resample"})],
     "random_state": ["random_state", np.random.Generator],
 }
 
+#: Domains for mechanisms that support several notions, values not seen at fit, and confidence.
+NOTION: dict[str, Any] = {
+    "notion": [StrOptions(set(NOTIONS)), callable],
+    "lam": [Interval(Real, 0, 1, closed="neither")],
+}
+UNKNOWN: dict[str, Any] = {"handle_unknown": [StrOptions({"error", "resample"})]}
+CONFIDENCE: dict[str, Any] = {"confidence": [Interval(Real, 0, 1, closed="neither"), None]}
+
 #: For mechanisms that can enforce alpha-lift privacy.
 ALPHA: dict[str, list[Any]] = {"alpha": [Interval(Real, 1, None, closed="neither")]}
+
+
+@dataclass_transform(kw_only_default=True, field_specifiers=(field,))
+def parameters(cls: type[T]) -> type[T]:
+    """Give a class a constructor with a keyword argument for each typed attribute."""
+    return dataclass(cls, repr=False, eq=False, kw_only=True)
+
 
 #: Decorator of ``fit`` and ``partial_fit`` that checks the parameters first.
 checked = _fit_context(prefer_skip_nested_validation=True)

@@ -7,18 +7,18 @@ from typing import ClassVar, TypeVar
 
 from ..confidence import ConfidenceSet
 from ..distribution import JointDistribution
-from ..mechanisms import ProtocolResult, UnaryResult, generalized_randomized_response
+from ..mechanisms import ProtocolResult, generalized_randomized_response
 from ..notions import POLYHEDRAL_NOTIONS, Notion
-from ._base import LiftSanitizer
 from ._docs import documented
 from ._layout import Layout
+from ._symbol_sanitizer import SymbolSanitizer
 
 __all__ = ["GRRSanitizer", "TunedSanitizer"]
 
-Tuned = TypeVar("Tuned", bound=ProtocolResult | UnaryResult)
+Tuned = TypeVar("Tuned", bound=ProtocolResult)
 
 
-class TunedSanitizer(LiftSanitizer[Tuned]):
+class TunedSanitizer(SymbolSanitizer[Tuned]):
     """Base of protocols with one parameter alpha, computed from the budget."""
 
     _supported_notions: ClassVar[Sequence[str]] = POLYHEDRAL_NOTIONS

@@ -3,28 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from ..confidence import ConfidenceSet
 from ..distribution import JointDistribution
 from ..mechanisms import SideChannelResult, side_channel_resistant
-from ..notions import Notion, NotionLike
-from ..sampling import RandomState
+from ..notions import Notion
 from ._base import LiftSanitizer
 from ._docs import documented
-from ._layout import ColumnKeys, Layout
+from ._layout import Layout
 from ._optimal_response import SOLVER
-from ._parameters import COMMON, NONNEGATIVE, StrOptions
+from ._parameters import COMMON, NONNEGATIVE, StrOptions, parameters
 from ._releaser import Releaser, SymbolReleaser
 
 __all__ = ["SRLIPSanitizer"]
 
-#: Parameters that this sanitiser lacks. Unseen values are always refused: an attacker who knows
-#: another column of the row could recognise a draw, since it follows the values of other rows.
-_NOT_HERE = ("notion", "lam", "confidence", "handle_unknown")
-
 
 @documented
+@parameters
 class SRLIPSanitizer(LiftSanitizer[SideChannelResult]):
     """Release several columns and protect S even from attackers who know some of them.
 
@@ -76,45 +72,23 @@ class SRLIPSanitizer(LiftSanitizer[SideChannelResult]):
     (True, True)
     """
 
-    notion: NotionLike = "srlip"
+    strategy: Literal["optimal", "product"] = "optimal"
+    epsilon: float = 1.0
+    method: str = "auto"
+    gap: float = 1e-6
+    time_limit: float | None = 10.0
+    verbose: bool = False
+
+    notion = "srlip"
+    # There is no handle_unknown: an attacker who knows another column of the row could recognise a
+    # draw, since it follows the values of other rows.
     _supported_notions: ClassVar[Sequence[str]] = ("srlip",)
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **{name: domain for name, domain in COMMON.items() if name not in _NOT_HERE},
+        **COMMON,
         **SOLVER,
         "epsilon": [NONNEGATIVE],
         "strategy": [StrOptions({"optimal", "product"})],
     }
-
-    def __init__(
-        self,
-        sensitive: ColumnKeys | None = None,
-        useful: ColumnKeys | None = None,
-        *,
-        strategy: str = "optimal",
-        epsilon: float = 1.0,
-        method: str = "auto",
-        gap: float = 1e-6,
-        time_limit: float | None = 10.0,
-        verbose: bool = False,
-        smoothing: float = 0.0,
-        output: str = "label",
-        remainder: str = "drop",
-        index: str = "keep",
-        random_state: RandomState = None,
-    ) -> None:
-        self.sensitive = sensitive
-        self.useful = useful
-        self.strategy = strategy
-        self.epsilon = epsilon
-        self.method = method
-        self.gap = gap
-        self.time_limit = time_limit
-        self.verbose = verbose
-        self.smoothing = smoothing
-        self.output = output
-        self.remainder = remainder
-        self.index = index
-        self.random_state = random_state
 
     def _build(
         self, joint: JointDistribution, notion: Notion, over: ConfidenceSet | None
@@ -122,7 +96,7 @@ class SRLIPSanitizer(LiftSanitizer[SideChannelResult]):
         return side_channel_resistant(
             joint,
             notion,  # type: ignore[arg-type]
-            strategy=self.strategy,  # type: ignore[arg-type]
+            strategy=self.strategy,
             method=self.method,  # type: ignore[arg-type]
             gap=self.gap,
             time_limit=self.time_limit,

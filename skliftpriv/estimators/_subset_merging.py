@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from ..confidence import ConfidenceSet
 from ..distribution import JointDistribution
 from ..mechanisms import PartitionResult, subset_merging
-from ..notions import Notion, NotionLike
-from ..sampling import RandomState
+from ..notions import Notion
 from ._docs import documented
-from ._layout import ColumnKeys
 from ._watchdog import PartitionSanitizer
 
 __all__ = ["SubsetMergingSanitizer"]
@@ -56,41 +52,6 @@ class SubsetMergingSanitizer(PartitionSanitizer):
     >>> sanitizer.partition_[0]
     ['?', 'Priv-house-serv', 'Transport-moving']
     """
-
-    def __init__(
-        self,
-        sensitive: ColumnKeys | None = None,
-        useful: ColumnKeys | None = None,
-        *,
-        notion: NotionLike = "lip",
-        epsilon: float | Sequence[float] = 1.0,
-        lam: float = 0.5,
-        alpha: float = 2.0,
-        repair: bool = True,
-        smoothing: float = 0.0,
-        confidence: float | None = None,
-        output: str = "label",
-        remainder: str = "drop",
-        index: str = "keep",
-        handle_unknown: str = "error",
-        random_state: RandomState = None,
-    ) -> None:
-        super().__init__(
-            sensitive,
-            useful,
-            notion=notion,
-            epsilon=epsilon,
-            lam=lam,
-            smoothing=smoothing,
-            confidence=confidence,
-            output=output,
-            remainder=remainder,
-            index=index,
-            handle_unknown=handle_unknown,
-            random_state=random_state,
-        )
-        self.alpha = alpha
-        self.repair = repair
 
     def _build(
         self, joint: JointDistribution, notion: Notion, over: ConfidenceSet | None

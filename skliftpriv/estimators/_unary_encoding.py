@@ -8,19 +8,19 @@ from typing import Any, ClassVar
 from ..confidence import ConfidenceSet
 from ..distribution import JointDistribution
 from ..mechanisms import UnaryResult, optimized_unary_encoding
-from ..notions import Notion, NotionLike
-from ..sampling import RandomState
+from ..notions import POLYHEDRAL_NOTIONS, Notion, NotionLike
+from ._base import LiftSanitizer
 from ._bit_releaser import BitReleaser
 from ._docs import documented
-from ._layout import ColumnKeys, Layout
-from ._parameters import COMMON, StrOptions
-from ._randomized_response import TunedSanitizer
+from ._layout import Layout
+from ._parameters import COMMON, NOTION, UNKNOWN, StrOptions, parameters
 
 __all__ = ["OUESanitizer"]
 
 
 @documented
-class OUESanitizer(TunedSanitizer[UnaryResult]):
+@parameters
+class OUESanitizer(LiftSanitizer[UnaryResult]):
     """Release a noisy bit per value: often 1 for the true value, rarely for the others.
 
     Optimised unary encoding (Wang et al. 2017) with the least noise that the budget allows
@@ -56,44 +56,26 @@ class OUESanitizer(TunedSanitizer[UnaryResult]):
     (32561, 16)
     """
 
+    notion: NotionLike = "lip"
+    lam: float = 0.5
+    output: str = "bits"
+    handle_unknown: str = "error"
+
+    _supported_notions: ClassVar[Sequence[str]] = POLYHEDRAL_NOTIONS
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **{name: domain for name, domain in COMMON.items() if name != "confidence"},
+        **COMMON,
+        **NOTION,
+        **UNKNOWN,
         "output": [StrOptions({"bits", "label", "posterior"})],
     }
-
-    def __init__(
-        self,
-        sensitive: ColumnKeys | None = None,
-        useful: ColumnKeys | None = None,
-        *,
-        notion: NotionLike = "lip",
-        epsilon: float | Sequence[float] = 1.0,
-        lam: float = 0.5,
-        smoothing: float = 0.0,
-        output: str = "bits",
-        remainder: str = "drop",
-        index: str = "keep",
-        handle_unknown: str = "error",
-        random_state: RandomState = None,
-    ) -> None:
-        super().__init__(
-            sensitive,
-            useful,
-            notion=notion,
-            epsilon=epsilon,
-            lam=lam,
-            smoothing=smoothing,
-            output=output,
-            remainder=remainder,
-            index=index,
-            handle_unknown=handle_unknown,
-            random_state=random_state,
-        )
 
     def _build(
         self, joint: JointDistribution, notion: Notion, over: ConfidenceSet | None
     ) -> UnaryResult:
         return optimized_unary_encoding(joint, notion)
+
+    def _known(self, result: UnaryResult, layout: Layout) -> dict[str, object]:
+        return {"alpha_": result.alpha}
 
     def _make_releaser(self, result: UnaryResult, layout: Layout) -> BitReleaser:
         return BitReleaser(result, layout)

@@ -4,27 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from numbers import Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from ..confidence import ConfidenceSet
 from ..distribution import JointDistribution
 from ..exceptions import InvalidParameterError
 from ..mechanisms import PartitionResult, watchdog
-from ..notions import Notion, NotionLike, budget_pair
-from ..sampling import RandomState
-from ._base import LiftSanitizer
+from ..notions import Notion, budget_pair
 from ._docs import documented
-from ._layout import ColumnKeys, Layout
-from ._parameters import ALPHA, COMMON, POSITIVE, Interval, StrOptions
+from ._layout import Layout
+from ._parameters import ALPHA, POSITIVE, Interval, StrOptions, parameters
+from ._symbol_sanitizer import SymbolSanitizer
 
 __all__ = ["PartitionSanitizer", "WatchdogSanitizer"]
 
 
-class PartitionSanitizer(LiftSanitizer[PartitionResult]):
+@parameters
+class PartitionSanitizer(SymbolSanitizer[PartitionResult]):
     """Base of sanitisers that keep some symbols and randomise groups of the others."""
 
+    alpha: float = 2.0
+    repair: bool = True
+
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **COMMON,
+        **SymbolSanitizer._parameter_constraints,
         **ALPHA,
         "repair": ["boolean"],
     }
@@ -39,6 +42,7 @@ class PartitionSanitizer(LiftSanitizer[PartitionResult]):
 
 
 @documented
+@parameters
 class WatchdogSanitizer(PartitionSanitizer):
     """Release low-risk values unchanged and make the others indistinguishable.
 
@@ -91,6 +95,10 @@ class WatchdogSanitizer(PartitionSanitizer):
     0.914
     """
 
+    randomization: Literal["merge", "uniform"] = "merge"
+    delta: float = 0.0
+    epsilon_max: float | Sequence[float] | None = None
+
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **PartitionSanitizer._parameter_constraints,
         "randomization": [StrOptions({"merge", "uniform"})],
@@ -98,54 +106,13 @@ class WatchdogSanitizer(PartitionSanitizer):
         "epsilon_max": [POSITIVE, tuple, list, None],
     }
 
-    def __init__(
-        self,
-        sensitive: ColumnKeys | None = None,
-        useful: ColumnKeys | None = None,
-        *,
-        notion: NotionLike = "lip",
-        epsilon: float | Sequence[float] = 1.0,
-        lam: float = 0.5,
-        alpha: float = 2.0,
-        randomization: str = "merge",
-        delta: float = 0.0,
-        epsilon_max: float | Sequence[float] | None = None,
-        repair: bool = True,
-        smoothing: float = 0.0,
-        confidence: float | None = None,
-        output: str = "label",
-        remainder: str = "drop",
-        index: str = "keep",
-        handle_unknown: str = "error",
-        random_state: RandomState = None,
-    ) -> None:
-        super().__init__(
-            sensitive,
-            useful,
-            notion=notion,
-            epsilon=epsilon,
-            lam=lam,
-            smoothing=smoothing,
-            confidence=confidence,
-            output=output,
-            remainder=remainder,
-            index=index,
-            handle_unknown=handle_unknown,
-            random_state=random_state,
-        )
-        self.alpha = alpha
-        self.randomization = randomization
-        self.delta = delta
-        self.epsilon_max = epsilon_max
-        self.repair = repair
-
     def _build(
         self, joint: JointDistribution, notion: Notion, over: ConfidenceSet | None
     ) -> PartitionResult:
         return watchdog(
             joint,
             notion,
-            randomization=self.randomization,  # type: ignore[arg-type]
+            randomization=self.randomization,
             delta=self.delta,
             epsilon_max=self._ceiling(),
             repair=self.repair,

@@ -9,7 +9,7 @@ import numpy as np
 from ..channel import Channel
 from ..distribution import JointDistribution
 from ..estimators import LiftSanitizer
-from ..mechanisms import MechanismResult, UnaryResult
+from ..mechanisms import MechanismResult
 from ..notions import Notion
 from ..views import ReleaseView
 from ._text import short_labels
@@ -67,14 +67,12 @@ class ReleaseDisplay:
         return cls._drawn(ReleaseView.of_estimator(estimator), ax, options)
 
     @classmethod
-    def from_result(
-        cls, result: MechanismResult | UnaryResult, *, ax: Any = None, **options: Any
-    ) -> Self:
+    def from_result(cls, result: MechanismResult, *, ax: Any = None, **options: Any) -> Self:
         """Draw what a function of :mod:`skliftpriv.mechanisms` returned.
 
         Parameters
         ----------
-        result : MechanismResult or UnaryResult
+        result : MechanismResult
             The result.
         ax, **options
             As in :meth:`from_estimator`.

@@ -16,7 +16,7 @@ from ..distribution import JointDistribution
 from ..estimators import LiftSanitizer
 from ..exceptions import InvalidParameterError
 from ..measures import log_lift
-from ..mechanisms import MechanismResult, UnaryResult
+from ..mechanisms import MechanismResult
 from ..notions import Notion
 from ..report import worst_levels
 
@@ -85,12 +85,12 @@ class ReleaseView:
         )
 
     @classmethod
-    def of_result(cls, result: MechanismResult | UnaryResult, **names: str) -> Self:
+    def of_result(cls, result: MechanismResult, **names: str) -> Self:
         """Read what a function of :mod:`skliftpriv.mechanisms` returned.
 
         Parameters
         ----------
-        result : MechanismResult or UnaryResult
+        result : MechanismResult
             The result.
         **names : str
             ``sensitive_name`` and ``useful_name``.

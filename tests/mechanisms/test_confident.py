@@ -254,8 +254,8 @@ def test_no_number_of_rows_helps_where_the_estimate_allows_nothing():
 SHAPES = [(2, 5, 4), (3, 8, 4), (4, 12, 3)]
 TIMED = {
     **MECHANISMS,
-    "ORR": partial(mechanisms.optimal_random_response, gap=1e-3, time_limit=0.4),
-    "SRR": partial(mechanisms.subset_random_response, gap=1e-3, time_limit=0.3),
+    "ORR": partial(mechanisms.optimal_random_response, gap=1e-3, time_limit=0.1),
+    "SRR": partial(mechanisms.subset_random_response, gap=1e-3, time_limit=0.1),
 }
 
 

@@ -1,0 +1,33 @@
+"""Sanitisers that release one symbol per row."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from ..notions import NotionLike
+from ._base import LiftSanitizer
+from ._fitting import Result
+from ._parameters import COMMON, CONFIDENCE, NOTION, UNKNOWN, parameters
+
+__all__ = ["SymbolSanitizer"]
+
+
+@parameters
+class SymbolSanitizer(LiftSanitizer[Result]):
+    """Base of sanitisers that release one symbol per row and support several notions.
+
+    A subclass runs its mechanism in :meth:`_build`. Its own parameters are attributes with a type
+    and a default; the decorator ``parameters`` turns them into keyword arguments.
+    """
+
+    notion: NotionLike = "lip"
+    lam: float = 0.5
+    confidence: float | None = None
+    handle_unknown: str = "error"
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **COMMON,
+        **NOTION,
+        **CONFIDENCE,
+        **UNKNOWN,
+    }
