@@ -104,9 +104,13 @@ class CountedRows:
 
     def __add__(self, other: CountedRows) -> CountedRows:
         if self.layout != other.layout:
+            one, two = (
+                f"{each.sensitive_name} with {', '.join(each.useful_names)} of a table of "
+                f"{', '.join(each.names)}"
+                for each in (self.layout, other.layout)
+            )
             raise InvalidParameterError(
-                "Counted rows can be added only if they have the same columns: one has "
-                f"{', '.join(self.layout.names)}, the other {', '.join(other.layout.names)}."
+                f"Rows can be added only if counted in the same columns: {one}; not {two}."
             )
         beside = tuple(dict.fromkeys((*self.beside, *other.beside)))
         return CountedRows(self.counts + other.counts, self.layout, beside)
