@@ -1,4 +1,4 @@
-"""Sanitise a useful column so that a sensitive one cannot be inferred beyond a lift budget."""
+"""Sanitise useful columns and bound what they reveal about a sensitive one by a lift budget."""
 
 from . import _start  # noqa: F401
 

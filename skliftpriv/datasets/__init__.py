@@ -1,4 +1,4 @@
-"""Data to try things on: the Adult table, offline, and the papers' random joint distributions."""
+"""Example data: the Adult table, shipped with the package, and random joint distributions."""
 
 from ._adult import load_adult
 from ._synthetic import make_joint

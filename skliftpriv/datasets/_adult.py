@@ -15,7 +15,7 @@ _TRAIN_ROWS = 32_561
 
 
 def load_adult(split: Literal["train", "test", "all"] = "train") -> pd.DataFrame:
-    """Load the categorical columns, age, hours and income of the Adult census table, offline.
+    """Load the categorical columns, age, hours and income of the Adult census table.
 
     Parameters
     ----------
@@ -33,8 +33,8 @@ def load_adult(split: Literal["train", "test", "all"] = "train") -> pd.DataFrame
     -----
     Becker, B. and Kohavi, R. (1996), Adult, UCI Machine Learning Repository,
     doi 10.24432/C5XW20, licensed under CC BY 4.0. Four columns are left out (fnlwgt,
-    education-num, capital-gain and capital-loss), and
-    the full stop behind the income of the test rows is removed.
+    education-num, capital-gain and capital-loss), and the full stop after the income of the test
+    rows is removed.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Random joint distributions as the papers draw them."""
+"""Random joint distributions, drawn as in the papers."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def make_joint(
         "dirichlet" draws from the symmetric Dirichlet distribution with parameter 1/2, the
         Jeffreys prior (Lopuhaa-Zwakenberg, Tong and Skoric 2020).
     random_state : int, numpy Generator or None, default=None
-        Seed or source of randomness, handed to :func:`numpy.random.default_rng`.
+        Seed or source of randomness, passed to :func:`numpy.random.default_rng`.
 
     Returns
     -------

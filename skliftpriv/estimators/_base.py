@@ -1,4 +1,4 @@
-"""The shell that every sanitiser shares: fit, then sample and answer with a table."""
+"""Base of all sanitisers: fit, then sample outputs and write them as a table."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ __all__ = ["LiftSanitizer"]
 
 
 class LiftSanitizer(FittingShell[Result]):
-    """Base of all sanitisers; a subclass says which mechanism it is.
+    """Base of all sanitisers.
 
-    A subclass implements :meth:`_build`, and :meth:`_make_releaser` if its outputs are not symbols.
+    A subclass runs its mechanism in :meth:`_build`, and overrides :meth:`_make_releaser` if its
+    outputs are not symbols.
     """
 
     def transform(self, X: Any, *, sensitive_features: Any = None) -> Any:
@@ -30,11 +31,11 @@ class LiftSanitizer(FittingShell[Result]):
         Parameters
         ----------
         X : table of the same kind and columns as at ``fit``
-            The sensitive column may be missing from a data frame, unless the mechanism looks at
-            it (``needs_sensitive``). The order of columns does not matter there.
+            A data frame may lack the sensitive column, unless the mechanism needs it
+            (``needs_sensitive``), and its columns may be in any order.
         sensitive_features : array-like of shape (n_rows,), optional
-            The sensitive values, for a mechanism that looks at them, if they are not a column of
-            X; they go before one. Other mechanisms do not use them.
+            The sensitive values, for a mechanism that needs them. They take precedence over a
+            column of X. Other mechanisms ignore them.
 
         Returns
         -------
@@ -56,7 +57,7 @@ class LiftSanitizer(FittingShell[Result]):
         return self.transform(X, sensitive_features=sensitive_features)
 
     def sample_outputs(self, X: Any, *, sensitive_features: Any = None) -> np.ndarray:
-        """Draw an output for every row, as a number, however ``output`` writes it.
+        """Draw an output for every row, as a number whatever ``output`` is.
 
         Parameters
         ----------
@@ -66,13 +67,13 @@ class LiftSanitizer(FittingShell[Result]):
         Returns
         -------
         ndarray of shape (n_rows,) or (n_rows, n_bits)
-            Positions in ``channel_.outputs``, or bits for unary encoding. This is a release like
-            that of :meth:`transform`: drawing the same rows twice is not covered.
+            Positions in ``channel_.outputs``, or bits for unary encoding. Publishing them counts
+            as a release, as with :meth:`transform`: a second draw of the same rows is not covered.
         """
         return self._draw(self._table(X, sensitive_features), sensitive_features)
 
     def encode(self, X: Any, *, sensitive_features: Any = None) -> np.ndarray:
-        """Encode the rows as numbers of what the mechanism takes in; nothing is drawn.
+        """Encode the rows as numbers of the inputs of the mechanism; nothing is drawn.
 
         Parameters
         ----------
@@ -82,19 +83,18 @@ class LiftSanitizer(FittingShell[Result]):
         Returns
         -------
         ndarray of shape (n_rows,)
-            Positions in ``joint_.useful_labels``, or of pairs (s, x) for a mechanism that looks
-            at S; -1 for values that were not seen at ``fit`` if ``handle_unknown`` lets them
-            pass.
+            Positions in ``joint_.useful_labels``, or of pairs (s, x) for a mechanism that needs S;
+            -1 for values not seen at ``fit`` if ``handle_unknown="resample"``.
         """
         return self._codes(self._table(X, sensitive_features), sensitive_features)
 
     @property
     def _rest(self) -> tuple[int, ...]:
-        """Columns that are released as they are."""
+        """Positions of the columns that are released unchanged."""
         return self.layout_.rest if self.remainder == "passthrough" else ()
 
     def _table(self, X: Any, sensitive_features: Any) -> Table:
-        """Read rows that are to be released."""
+        """Read and check a table of rows to sanitise."""
         self._check_ready()
         table = Table(X, allow_empty=True)
         needed = self.needs_sensitive and sensitive_features is None
@@ -104,16 +104,16 @@ class LiftSanitizer(FittingShell[Result]):
     def _codes(self, table: Table, sensitive_features: Any) -> np.ndarray:
         advice = None
         if self.handle_unknown == "error":
-            advice = "Fit on data that holds them."
+            advice = "Fit on data that contains them."
             if "handle_unknown" in self._parameters:
                 advice = (
-                    "Fit on data that holds them, or use handle_unknown='resample' to replace "
-                    "them by a draw from the released distribution."
+                    "Fit on data that contains them, or use handle_unknown='resample' to replace "
+                    "them by a draw from the distribution of the output."
                 )
         return self._encoder.codes(table, sensitive_features, refuse=advice)
 
     def _draw(self, table: Table, sensitive_features: Any) -> np.ndarray:
-        """Draw an output for every row, with warnings about what nothing protects."""
+        """Draw an output for every row, and warn of what is not protected."""
         codes = self._codes(table, sensitive_features)
         s_columns = self.layout_.sensitive_columns(table) if self.layout_.holds_s(table) else None
         beside = self._beside(table, s_columns)
@@ -121,8 +121,8 @@ class LiftSanitizer(FittingShell[Result]):
             warnings.warn(warning, stacklevel=4)
         if self.random_state is not None and (self._releaser.draws or (codes < 0).any()):
             warnings.warn(
-                "random_state is set: the noise comes from a seed, and what is released is not "
-                "private. Use random_state=None for everything but experiments.",
+                "random_state is set: the noise comes from a seed, so the release is not private. "
+                "Use random_state=None except in experiments.",
                 SeededReleaseWarning,
                 stacklevel=4,
             )
@@ -131,22 +131,22 @@ class LiftSanitizer(FittingShell[Result]):
     def estimate_frequencies(
         self, Y: Any, method: FrequencyMethod = "least_squares"
     ) -> pd.DataFrame:
-        """Estimate how often each value of X occurred, from what was released.
+        """Estimate the distribution of X from released rows.
 
         Parameters
         ----------
         Y : table
-            Rows that :meth:`transform` released, from this or other data.
+            Rows returned by :meth:`transform`, for these or other data.
         method : {"least_squares", "ibu"}, default="least_squares"
-            Invert the channel subject to non-negativity, or iterate the Bayesian update until
-            the likelihood is at its maximum.
+            Invert the channel subject to non-negativity, or maximise the likelihood by iterative
+            Bayesian updates.
 
         Returns
         -------
         pandas.DataFrame
-            A row per value of X with its ``estimate`` and ``standard_error``. The error is
-            infinite where the release merges a value with others, so that the estimate rests on
-            the distribution seen at ``fit``.
+            One row per value of X with its ``estimate`` and ``standard_error``. The error is
+            infinite if the mechanism merges the value with others, so the estimate depends on the
+            distribution seen at ``fit``.
         """
         self._check_ready()
         found = self._releaser.frequencies(Table(Y, what="Y"), self.output, method)
@@ -156,7 +156,7 @@ class LiftSanitizer(FittingShell[Result]):
         )
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """Names of the columns that :meth:`transform` returns.
+        """Return the names of the columns that :meth:`transform` returns.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""Unary encoding as released columns: bits, sets or posteriors."""
+"""Write unary encodings as released columns: bits, sets or posteriors."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from ._layout import Layout
 
 __all__ = ["BitReleaser"]
 
-# A table of bits takes a byte each; what is needed to draw them takes more, so not all at once.
+# Drawing bits takes more memory than storing them, so they are drawn in parts.
 _BITS_AT_ONCE = 1 << 22
 
 
@@ -35,7 +35,7 @@ class BitReleaser:
     Parameters
     ----------
     result : UnaryResult
-        What is sampled.
+        The mechanism to sample from.
     layout : Layout
         Which columns are useful.
     """
@@ -51,13 +51,13 @@ class BitReleaser:
 
     @property
     def draws(self) -> bool:
-        """Whether anything is drawn: always, since the bit of the true value is a coin."""
+        """Whether anything is drawn: always, as the bit of the true value is random."""
         return True
 
     def sample(self, codes: np.ndarray, random_state: RandomState) -> np.ndarray:
-        """Draw the bits of every input code, shape (n_rows, n_symbols)."""
+        """Draw the bits of every input code; the result has shape (n_rows, n_symbols)."""
         self._refuse_many_bits(MOST_RELEASED_BITS, codes.size, "bits")
-        # Parts with the same codes must not get the same noise: one stream serves all of them.
+        # One stream for all parts, so parts with the same codes do not get the same noise.
         source = derived_stream(random_state, self._bit.fingerprint, codes.data)
         unseen = codes < 0
         codes = codes.copy()
@@ -71,7 +71,7 @@ class BitReleaser:
         return bits
 
     def names(self, layout: Layout, output: str, rest: Sequence[int]) -> list[str]:
-        """Names of the released columns."""
+        """Return the names of the released columns."""
         stem = "_".join(layout.useful_names)
         if output == "label":
             released = [stem]
@@ -82,7 +82,7 @@ class BitReleaser:
     def columns(
         self, table: Table, bits: np.ndarray, output: str, rest: Sequence[int]
     ) -> dict[str, Any]:
-        """Write bits as named columns, followed by the rest of the table."""
+        """Return the bits as named columns, followed by the columns ``rest`` of the table."""
         if output == "label":
             self._refuse_many_bits(MOST_NAMED_BITS, len(bits), "bits to name sets of")
             released: list[Any] = [self._sets(bits)]
@@ -108,9 +108,9 @@ class BitReleaser:
         return LabelColumn(set_labels(self._symbols, rows), codes.reshape(-1))
 
     def _posterior(self, bits: np.ndarray) -> np.ndarray:
-        """P(X=x | bits), proportional to P(x) (1 + k bit_x)."""
+        """Return P(X=x | bits), proportional to P(x) (1 + k bit_x)."""
         if self._noise_weight == 0:
-            # Without noise a 1-bit is the truth, and no bit at all says nothing.
+            # Without noise a 1 marks the true value, and all zeros say nothing about it.
             return np.where(bits.any(axis=1, keepdims=True), bits, self._p_x).astype(float)
         k = (TOTAL - 2 * self._noise_weight) / self._noise_weight
         weight = self._p_x * (1 + k * bits)
@@ -126,7 +126,7 @@ class BitReleaser:
         columns = [np.asarray(column) for column in table.pick(names, "released column")]
         for name, column in zip(names, columns, strict=True):
             if not np.isin(column, (0, 1)).all():
-                raise InvalidParameterError(f"{name} must hold bits, 0 or 1, only.")
+                raise InvalidParameterError(f"{name} must hold bits, 0 or 1: pass a release.")
         bits = np.column_stack(columns).astype(bool)
         noise = self._noise_weight / TOTAL
         return estimate_unary_frequencies(bits, self._symbols, noise, self._p_x, method)

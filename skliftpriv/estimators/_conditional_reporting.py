@@ -15,11 +15,11 @@ __all__ = ["ConditionalReporting"]
 
 @documented
 class ConditionalReporting(TunedSanitizer[ConditionalResult]):
-    """Release the true value if a masked S comes out right, else a value that goes with the mask.
+    """Release the true value if a randomised S equals S, else a draw from P(X | randomised S).
 
-    Unlike the other sanitisers it sees S at ``transform`` too, and so hides S rather than X
-    (Lopuhaa-Zwakenberg, Tong and Skoric 2020, Algorithm 1). Frequencies estimated from what it
-    released rest on P(S|X) being the one seen at ``fit``.
+    Unlike the other sanitisers it uses S at ``transform`` as well, and randomises S rather than X
+    (Lopuhaa-Zwakenberg, Tong and Skoric 2020, Algorithm 1). Frequencies estimated from its output
+    assume that P(S|X) is the one seen at ``fit``.
 
     Parameters
     ----------
@@ -33,9 +33,10 @@ class ConditionalReporting(TunedSanitizer[ConditionalResult]):
     ----------
     <fitted>
     alpha_ : float
-        Parameter of the randomised response that masks S; infinite when no noise is needed.
+        Parameter of the randomised response applied to S; infinite when no noise is needed.
     conditional_channel_ : Channel
-        What is sampled, P(Y | S, X), with pairs (s, x) as inputs. ``channel_`` is P(Y | X).
+        P(Y | S, X), exactly as it is sampled, with pairs (s, x) as inputs. ``channel_`` is
+        P(Y | X).
 
     Examples
     --------

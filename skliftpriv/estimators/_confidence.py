@@ -1,4 +1,4 @@
-"""Promises for the distribution that rows came from, and warnings where they cost too much."""
+"""Confidence sets of counted rows, and warnings about too few rows for them."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from ..mechanisms import MechanismResult, is_constant, rows_needed
 
 __all__ = ["confidence_set", "confidence_warnings"]
 
-# A list of values is called open when at least so many occur once, and they are such a share.
+# Warn of unseen values if at least so many values occur once, and they are this share of rows.
 _SINGLES = 5
 _UNSEEN_SHARE = 1e-3
 
 
 def confidence_set(counts: ContingencyTable, confidence: float | None) -> ConfidenceSet | None:
-    """Return the distributions that agree with counted rows, or None if no confidence is asked."""
+    """Return the confidence set of counted rows, or None without a confidence."""
     if confidence is None:
         return None
     return ConfidenceSet.from_counts(
@@ -28,14 +28,15 @@ def confidence_set(counts: ContingencyTable, confidence: float | None) -> Confid
 def confidence_warnings(
     result: MechanismResult, build: Callable[[ConfidenceSet | None], MechanismResult]
 ) -> Iterator[SampleSizeWarning]:
-    """Warn of rows that are too few for a promise, or that may not show all values.
+    """Yield warnings about rows that are too few, or that may not contain all values.
 
     Parameters
     ----------
     result : MechanismResult
-        What a mechanism promises.
+        Result of a mechanism.
     build : callable
-        Runs the same mechanism for another confidence set, or for the estimate (None).
+        Runs the same mechanism for another confidence set, or for the estimated distribution
+        (None).
     """
     over = result.over
     if over is None:
@@ -44,18 +45,18 @@ def confidence_warnings(
     if new > _UNSEEN_SHARE and new * over.n_rows >= _SINGLES:
         yield SampleSizeWarning(
             f"{new * over.n_rows:.0f} values of X occur once, so about {new:.1%} of further rows "
-            f"have values that these rows do not show. confidence={over.confidence:g} holds only "
-            "for a closed list of values: merge rare values before fit."
+            f"have values that these rows do not contain. confidence={over.confidence:g} holds "
+            "only for a closed list of values: merge rare values before fit."
         )
     if is_constant(result):
         rows = rows_needed(build, over)
         reason = (
-            "The budget allows no more even for the estimated distribution: raise epsilon."
+            "More rows do not help: raise epsilon."
             if rows is None
-            else f"About {rows:,} rows of the same kind would let a part of it through, and so may "
-            "a larger epsilon or a smaller confidence."
+            else f"Use about {rows:,} rows of the same kind, or try a larger epsilon or a smaller "
+            "confidence."
         )
         yield SampleSizeWarning(
-            f"With confidence={over.confidence:g} and {over.n_rows:,} rows the release is "
+            f"With confidence={over.confidence:g} and {over.n_rows:,} rows the output is "
             f"constant and says nothing about X. {reason}"
         )

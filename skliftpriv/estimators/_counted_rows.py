@@ -1,4 +1,4 @@
-"""Rows that are counted already: what a fit needs of a table, however large it is."""
+"""Counts of rows, which are all that ``fit`` needs of a table."""
 
 from __future__ import annotations
 
@@ -17,27 +17,26 @@ __all__ = ["CountedRows", "shared_counts"]
 
 @dataclass(frozen=True)
 class CountedRows:
-    """Rows that are counted already, and so need not be held: from a database, or file by file.
+    """Rows that are already counted, for example by a database or file by file.
 
-    All that a sanitiser needs to know of a table is how often each pair of values of S and X
-    occurs. Counted rows take the place of the table X in ``fit`` and ``partial_fit`` of every
-    sanitiser, in :func:`~skliftpriv.model_selection.tradeoff_curve` and in
-    :func:`~skliftpriv.metrics.audit_counts`. The counts of several parts add up with ``+``.
+    A sanitiser only needs to know how often each pair of values of S and X occurs. Pass counted
+    rows instead of the table X to ``fit`` and ``partial_fit`` of any sanitiser and to
+    :func:`~skliftpriv.model_selection.tradeoff_curve`, or to
+    :func:`~skliftpriv.metrics.audit_counts`. Add the counts of several parts with ``+``.
 
     Attributes
     ----------
     counts : ContingencyTable
         How often each pair of S and X occurs.
     layout : Layout
-        Which columns they were counted in.
+        Which columns were counted.
     beside : tuple of str
-        What was seen to be released with the rows, such as their index, although nothing
-        protects it.
+        What is released with the rows without protection, such as their index.
 
     Examples
     --------
-    A table that was counted in SQL by ``SELECT income, race, COUNT(*) AS n FROM people GROUP BY
-    income, race``:
+    A table counted in SQL by ``SELECT income, race, COUNT(*) AS n FROM people GROUP BY income,
+    race``:
 
     >>> import pandas as pd
     >>> from skliftpriv import CountedRows, SubsetMergingSanitizer
@@ -74,11 +73,11 @@ class CountedRows:
         Parameters
         ----------
         X : pandas or polars DataFrame, pyarrow Table, or array-like of shape (n_rows, n_columns)
-            The rows, or one row for each combination of values together with ``counts``.
+            The rows, or one row per combination of values if ``counts`` is given.
         sensitive, useful : str, int, list or None
-            Columns of S and X, as the parameters of a sanitiser.
+            Sensitive and useful columns, like the parameters of a sanitiser.
         counts : str, int or array-like of shape (n_rows,), optional
-            How many rows each row of X stands for: a column of X, or the numbers themselves.
+            Number of rows that each row of X stands for: a column of X, or the numbers.
         sensitive_features : array-like of shape (n_rows,), optional
             The sensitive values, when they are not a column of X.
 
@@ -105,22 +104,26 @@ class CountedRows:
 
     def __add__(self, other: CountedRows) -> CountedRows:
         if self.layout != other.layout:
+            one, two = (
+                f"{each.sensitive_name} with {', '.join(each.useful_names)} of a table of "
+                f"{', '.join(each.names)}"
+                for each in (self.layout, other.layout)
+            )
             raise InvalidParameterError(
-                "Rows add up only if they were counted in the same columns: "
-                f"{', '.join(self.layout.names)}, not {', '.join(other.layout.names)}."
+                f"Rows can be added only if counted in the same columns: {one}; not {two}."
             )
         beside = tuple(dict.fromkeys((*self.beside, *other.beside)))
         return CountedRows(self.counts + other.counts, self.layout, beside)
 
     def checked(self, sensitive: ColumnKeys | None, useful: ColumnKeys | None) -> CountedRows:
-        """Refuse columns that are not those that were counted; None stands for these."""
+        """Refuse columns other than the counted ones; None stands for these."""
         for title, keys, names in (
             ("sensitive", sensitive, self.layout.sensitive_names),
             ("useful", useful, self.layout.useful_names),
         ):
             if keys is not None and self.layout.named_by(keys) != names:
                 raise InvalidParameterError(
-                    f"{title}={keys!r}, but the rows were counted with {', '.join(names)}: count "
+                    f"{title}={keys!r}, but the rows were counted by {', '.join(names)}: count "
                     "them again, or leave the parameter out."
                 )
         return self
@@ -133,7 +136,7 @@ def _counted(table: Table, layout: Layout, s_columns: list[Any], numbers: Any) -
         return counts
     if (weight != np.floor(weight)).any():
         raise InvalidParameterError(
-            "counts must be whole numbers of rows; weights are for sample_weight of fit."
+            "counts must be whole numbers; pass other weights as sample_weight to fit."
         )
     n_rows = int(weight.sum())
     return ContingencyTable(counts.counts, counts.sensitive, counts.useful, n_rows)
@@ -147,14 +150,14 @@ class _HasColumns(Protocol):
 def shared_counts(
     sanitizers: Iterable[_HasColumns], X: Any, sensitive_features: Any = None
 ) -> list[CountedRows]:
-    """Count the pairs of S and X for several sanitisers, once for those with the same columns.
+    """Count the pairs of S and X for several sanitisers, once per choice of columns.
 
     Parameters
     ----------
     sanitizers : iterable of sanitisers
-        Their parameters ``sensitive`` and ``useful`` say which columns are counted.
+        Their parameters ``sensitive`` and ``useful`` choose the columns.
     X : table or CountedRows
-        Rows with these columns, or what a caller has counted in them.
+        Rows with these columns, or counts of them.
     sensitive_features : array-like of shape (n_rows,), optional
         The sensitive values, when they are not a column of X.
 

@@ -1,4 +1,4 @@
-"""How every sanitiser is fitted: validate, count, build, certify, warn, keep."""
+"""How a sanitiser is fitted: validate, count rows, build the mechanism, warn and store."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ __all__ = ["FittingShell", "Result", "warnings_beside"]
 
 #: Parameters that may change after fit.
 _FREE = ("output", "verbose")
-#: A share of X that rounding can leave.
+#: Largest NMI that counts as 0, for rounding errors.
 _NOTHING = 1e-9
 
 Result = TypeVar("Result", bound=MechanismResult)
 
 
 class FittedState(Generic[Result]):
-    """What a fit sets, and what holds for mechanisms that lack a parameter."""
+    """Fitted attributes, and values for mechanisms without these parameters."""
 
     notion: NotionLike = "lip"
     lam: float = 0.5
@@ -67,7 +67,7 @@ class FittedState(Generic[Result]):
 
 @parameters
 class FittingShell(FittedState[Result], TransformerMixin, BaseEstimator, ABC):
-    """The half of a sanitiser that counts rows and builds the mechanism for them."""
+    """The part of a sanitiser that counts rows and builds the mechanism for them."""
 
     sensitive: ColumnKeys | None = field(default=None, kw_only=False)
     useful: ColumnKeys | None = field(default=None, kw_only=False)
@@ -78,13 +78,13 @@ class FittingShell(FittedState[Result], TransformerMixin, BaseEstimator, ABC):
     index: str = "keep"
     random_state: RandomState = None
 
-    #: Whether the mechanism looks at S when it releases a row.
+    #: Whether the mechanism needs S at ``transform``.
     needs_sensitive = False
     #: Notions that the mechanism can enforce.
     _supported_notions: ClassVar[Sequence[str]] = NOTIONS
     _parameter_constraints: ClassVar[dict[str, Any]] = COMMON
 
-    # Lets Pipeline, GridSearchCV and ColumnTransformer pass S when metadata routing is enabled.
+    # With metadata routing, Pipeline, GridSearchCV and ColumnTransformer pass S on.
     __metadata_request__fit: ClassVar[dict[str, Any]] = {"sensitive_features": True}
     __metadata_request__partial_fit: ClassVar[dict[str, Any]] = {"sensitive_features": True}
     __metadata_request__transform: ClassVar[dict[str, Any]] = {"sensitive_features": True}
@@ -93,10 +93,10 @@ class FittingShell(FittedState[Result], TransformerMixin, BaseEstimator, ABC):
     def _build(
         self, joint: JointDistribution, notion: Notion, over: ConfidenceSet | None
     ) -> Result:
-        """Run the mechanism, for all distributions of ``over`` if that is not None."""
+        """Run the mechanism, for all distributions in ``over`` unless it is None."""
 
     def _make_releaser(self, result: Result, layout: Layout) -> Releaser:
-        """Make what samples outputs and writes them as columns."""
+        """Return the object that samples outputs and writes them as columns."""
         if not isinstance(result, ChannelResult):
             raise TypeError(
                 f"{type(self).__name__} must override _make_releaser: only the outputs of a "
@@ -105,7 +105,7 @@ class FittingShell(FittedState[Result], TransformerMixin, BaseEstimator, ABC):
         return SymbolReleaser(result, layout)
 
     def _known(self, result: Result, layout: Layout) -> Mapping[str, object]:
-        """Fitted attributes that only this mechanism has."""
+        """Return the fitted attributes that only this mechanism has."""
         return {}
 
     @checked
@@ -118,13 +118,13 @@ class FittingShell(FittedState[Result], TransformerMixin, BaseEstimator, ABC):
         ----------
         X : pandas or polars DataFrame, pyarrow Table, array-like or CountedRows
             Table of shape (n_rows, n_columns) with the useful column(s) and, unless
-            ``sensitive_features`` is given, the sensitive one; or rows that are counted already.
-            Columns of a pandas frame whose names are not text are read by position, and come
-            back as an array.
+            ``sensitive_features`` is given, the sensitive one(s); or rows that are already counted.
+            A pandas frame whose column names are not text is read by position, and ``transform``
+            returns an array.
         y : None
-            Ignored; there for pipelines.
+            Ignored; present for pipelines.
         sensitive_features : array-like of shape (n_rows,), optional
-            The sensitive values, when they are not a column of X. Several columns are one
+            The sensitive values, when they are not a column of X. Several columns form one
             joint symbol.
         sample_weight : array-like of shape (n_rows,), optional
             Weight of each row in the estimate.
@@ -152,13 +152,13 @@ class FittingShell(FittedState[Result], TransformerMixin, BaseEstimator, ABC):
     def _fit(
         self, X: Any, sensitive_features: Any, sample_weight: Any, known: CountedRows | None
     ) -> Self:
-        self._make_notion()  # a wrong notion is said before any row is counted
+        self._make_notion()  # refuse a wrong notion before counting rows
         rows = self._counted(X, sensitive_features, sample_weight, known)
         rows = rows if known is None else known + rows
         result = self.result_for(rows)
         for warning in self._warnings(rows, result):
             warnings.warn(warning, stacklevel=4)
-        # Nothing is set before everything has succeeded, so a failed fit leaves no trace.
+        # Attributes are set only when all has succeeded, so a failed fit leaves no trace.
         fitted = self._fitted(rows, result)
         self.__dict__.pop("feature_names_in_", None)  # an earlier table may have had names
         self.__dict__.update(fitted)
@@ -171,7 +171,7 @@ class FittingShell(FittedState[Result], TransformerMixin, BaseEstimator, ABC):
         if isinstance(X, CountedRows):
             if sensitive_features is not None or sample_weight is not None:
                 raise InvalidParameterError(
-                    "sensitive_features and sample_weight go with rows, and X is CountedRows: "
+                    "sensitive_features and sample_weight cannot be used if X is CountedRows: "
                     "leave them out."
                 )
             return X.checked(self.sensitive, self.useful)
@@ -184,15 +184,15 @@ class FittingShell(FittedState[Result], TransformerMixin, BaseEstimator, ABC):
         return CountedRows(counts, layout, tuple(self._beside(table, s_columns)))
 
     def _layout_for(self, table: Table, given: bool, known: CountedRows | None) -> Layout:
-        """Find the columns in the first table, or check that a later one has them, too."""
+        """Find the columns in the first table, or check that a later table has them."""
         if known is None:
             layout = Layout.of(table, self.sensitive, self.useful, given)
         else:
             layout = known.layout
             if (not layout.sensitive) != given:
                 raise InvalidParameterError(
-                    "S comes from sensitive_features= in all batches or in none, and the first "
-                    f"one took it from {layout.sensitive_name}."
+                    "Pass sensitive_features= in all batches or in none; the first batch took S "
+                    f"from {layout.sensitive_name}."
                 )
             self._check_unchanged(["sensitive", "useful"])
         passed = self.remainder == "passthrough"
@@ -200,27 +200,27 @@ class FittingShell(FittedState[Result], TransformerMixin, BaseEstimator, ABC):
         return layout
 
     def _beside(self, table: Table, s_columns: Sequence[Any] | None) -> list[str]:
-        """List what is released with the rows of a table and is not protected."""
+        """List what is released with the rows of a table without protection."""
         return concerns(table, s_columns, index=self.index == "keep")
 
     @checked
     def result_for(self, rows: CountedRows) -> Result:
-        """Run the mechanism on counted rows, without fitting the estimator or a warning.
+        """Run the mechanism on counted rows without fitting the estimator or warning.
 
         Parameters
         ----------
         rows : CountedRows
-            What a fit would count.
+            Counts of the rows.
 
         Returns
         -------
         MechanismResult
-            What ``fit`` keeps as ``result_``.
+            What ``fit`` stores as ``result_``.
         """
         joint = rows.counts.joint(self.smoothing)
         if joint.shape[0] < 2:
             raise InvalidParameterError(
-                f"The sensitive column {rows.layout.sensitive_name} holds one value only, "
+                f"The sensitive column {rows.layout.sensitive_name} has only one value, "
                 f"{joint.sensitive_labels[0]!r} (n_samples={rows.n_rows}): there is nothing to "
                 "protect. Pass rows with at least two sensitive values."
             )
@@ -237,14 +237,14 @@ class FittingShell(FittedState[Result], TransformerMixin, BaseEstimator, ABC):
         )
         if self.confidence is not None and not notion.supports_confidence:
             raise InvalidParameterError(
-                f"confidence={self.confidence} works with notion "
-                f"{', '.join(map(repr, POLYHEDRAL_NOTIONS))}, not with {notion}; use one of "
-                "these or confidence=None."
+                f"confidence={self.confidence} supports the notions "
+                f"{', '.join(map(repr, POLYHEDRAL_NOTIONS))}, but not {notion}; use one of them or "
+                "confidence=None."
             )
         return notion
 
     def _warnings(self, rows: CountedRows, result: Result) -> Iterator[Warning]:
-        """Say what a user may not expect of a result."""
+        """Yield warnings about a result."""
 
         def build(over: ConfidenceSet | None) -> Result:
             return self._build(result.joint, result.notion, over)
@@ -252,24 +252,24 @@ class FittingShell(FittedState[Result], TransformerMixin, BaseEstimator, ABC):
         yield from confidence_warnings(result, build)
         if result.status == "time_limit" and result.nmi < _NOTHING:
             yield UselessReleaseWarning(
-                "The search reached its time_limit with a release that says nothing about X: give "
-                "it more time, merge rare values before fit, or use SubsetMergingSanitizer."
+                "The search reached its time_limit, and the output says nothing about X: raise "
+                "time_limit, merge rare values before fit, or use SubsetMergingSanitizer."
             )
         if self.remainder == "passthrough" and rows.layout.rest:
             yield UnprotectedColumnsWarning(
-                f"remainder='passthrough' releases {', '.join(rows.layout.rest_names)} as they "
-                "are: the guarantee does not cover them."
+                f"remainder='passthrough' releases {', '.join(rows.layout.rest_names)} unchanged: "
+                "the guarantee does not cover them."
             )
         yield from warnings_beside(rows.beside)
 
     def _fitted(self, rows: CountedRows, result: Result) -> dict[str, object]:
-        """Fitted attributes, public and private."""
+        """Return all fitted attributes, public and private."""
         layout = rows.layout
         releaser = self._make_releaser(result, layout)
         return {
             "_encoder": RowEncoder(result.joint, layout, pairs=self.needs_sensitive),
             "_releaser": releaser,
-            # A list could be changed in place.
+            # Copy lists, which could be changed in place.
             "_parameters": {
                 name: list(value) if isinstance(value, list) else value
                 for name, value in self.get_params(deep=False).items()
@@ -316,15 +316,15 @@ class FittingShell(FittedState[Result], TransformerMixin, BaseEstimator, ABC):
         Returns
         -------
         dict
-            Unlike :meth:`get_params` it does not follow a later :meth:`set_params`.
+            Unlike those of :meth:`get_params`, not affected by a later :meth:`set_params`.
         """
         check_is_fitted(self)
         return dict(self._parameters)
 
     def _check_ready(self) -> None:
-        """Refuse to release with other parameters than those that the guarantee is about."""
+        """Refuse an estimator that is not fitted, or whose parameters changed after fit."""
         check_is_fitted(self)
-        # How an output is written, and what is shown on the way, promises nothing.
+        # The form of the output and the progress shown do not affect the guarantee.
         self._check_unchanged([name for name in self._parameters if name not in _FREE])
 
     def _check_unchanged(self, names: Iterable[str]) -> None:
@@ -332,8 +332,8 @@ class FittingShell(FittedState[Result], TransformerMixin, BaseEstimator, ABC):
         changed = [name for name in names if not _same(now[name], self._parameters[name])]
         if changed:
             raise InvalidParameterError(
-                f"{', '.join(changed)} of {type(self).__name__} changed after fit, and the "
-                "mechanism and its guarantee do not follow: call fit again."
+                f"{', '.join(changed)} of {type(self).__name__} changed after fit, but the "
+                "mechanism and its guarantee did not: call fit again."
             )
 
 
@@ -346,6 +346,6 @@ def _same(now: Any, fitted: Any) -> bool:
 def warnings_beside(found: Iterable[str]) -> Iterator[Warning]:
     if listed := "; ".join(found):
         yield UnprotectedColumnsWarning(
-            f"Released with the rows, and not covered by the guarantee: {listed}. index='drop' "
-            "leaves the index out, and skliftpriv.shuffle_rows shuffles what is released."
+            f"Released with the rows, and not covered by the guarantee: {listed}. Use index='drop' "
+            "to leave the index out, and skliftpriv.shuffle_rows to shuffle the released rows."
         )

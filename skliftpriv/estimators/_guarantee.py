@@ -1,4 +1,4 @@
-"""What is promised, in words and as data."""
+"""The guarantee of a fitted sanitiser, in words and as data."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _CHECKED = "checked in exact arithmetic on what is sampled"
 
 @dataclass(frozen=True)
 class Guarantee:
-    """What a fitted sanitiser promises, and what the promise rests on.
+    """What a fitted sanitiser guarantees, and under which assumptions.
 
     Attributes
     ----------
@@ -24,37 +24,37 @@ class Guarantee:
     notion : str
         The same in words.
     budget, achieved : dict
-        Budget of each side in nats, and the level that what is sampled reaches.
+        Budget and achieved level of each side, in nats.
     holds : bool
-        Whether the budget holds, decided in exact arithmetic on what is sampled.
+        Whether the budget holds, decided in exact arithmetic on the probabilities sampled.
     confidence : float or None
         Probability, over the rows seen at ``fit``, that the budget holds for the distribution
-        they came from; None when the promise is for the estimated distribution.
+        they came from; None if the guarantee is for the estimated distribution.
     smoothing : float
-        Pseudo-count that was added to every cell before the distribution was estimated.
+        Pseudo-count added to every cell of the estimated distribution.
     weighted : bool
-        Whether rows counted by their ``sample_weight`` rather than equally.
+        Whether rows were weighted by ``sample_weight``.
 
         .. versionadded:: 0.2
     n_rows : int
-        Number of rows it was estimated from.
+        Number of rows that the distribution was estimated from.
     sensitive : str
-        What is protected.
+        The sensitive column.
     columns : tuple of str
         Columns whose joint release is covered.
     unprotected : tuple of str
-        What is released with these columns although nothing protects it: other columns, and an
-        index or an order of rows that may give S away.
+        What is released with these columns without protection: other columns, and an index or an
+        order of rows that may reveal S.
 
         .. versionadded:: 0.2
     handle_unknown : {"error", "resample"}
-        Whether values that ``fit`` has not seen are refused, or replaced by a draw.
+        Whether values not seen at ``fit`` are refused or replaced by a draw.
 
         .. versionadded:: 0.2
     single_release : bool
         Always True: a second release of the same rows, or of other columns, is not covered.
     randomized : bool
-        Whether anything is drawn. False if equal values are always released alike.
+        Whether anything is drawn. False if equal values always have the same output.
 
         .. versionadded:: 0.2
     secret_randomness : bool
@@ -88,14 +88,14 @@ class Guarantee:
 
     @property
     def basis(self) -> str:
-        """For which distribution the promise is made, in a word or two."""
+        """The distribution that the guarantee is for, in a few words."""
         if self.confidence is None:
             return "estimated distribution"
         return f"confidence {self.confidence:g}"
 
     @property
     def private(self) -> bool:
-        """Whether what is released is private: the budget holds, and the noise is secret.
+        """Whether a release is private: the budget holds and the noise is secret.
 
         .. versionadded:: 0.2
         """
@@ -109,7 +109,7 @@ class Guarantee:
 
     @property
     def claim(self) -> str:
-        """The promise in a sentence.
+        """The guarantee in a sentence.
 
         .. versionadded:: 0.2
         """
@@ -124,7 +124,7 @@ class Guarantee:
 
     @property
     def limits(self) -> list[str]:
-        """What the promise rests on and what it leaves out, a sentence or two each.
+        """Assumptions of the guarantee and what it does not cover, as a list of sentences.
 
         .. versionadded:: 0.2
         """
@@ -142,25 +142,25 @@ class Guarantee:
         if self.confidence is not None:
             return [
                 "With this probability the budget holds for the distribution that the rows came "
-                "from, if they are independent draws from one and show all of its values; levels "
-                "are for the worst distribution that agrees with them."
+                "from, if they are independent draws from it and contain all of its values; levels "
+                "are for the worst distribution in the confidence set."
             ]
         lines = []
         if self.weighted:
             lines.append(
-                "Rows count by their weights (sample_weight): for the shares of the rows "
-                "themselves the levels may be higher."
+                "Rows are weighted (sample_weight): for the shares of the rows themselves the "
+                "levels may be higher."
             )
         if self.smoothing:
             lines.append(
-                f"The estimate counts {self.smoothing:g} more row(s) in every cell (smoothing): "
+                f"The estimate adds {self.smoothing:g} row(s) to every cell (smoothing): "
                 "for the shares of the rows themselves the levels may be higher."
             )
         return lines
 
     @property
     def with_new_values(self) -> str:
-        """What is left of the promise in a table where some values are drawn anew."""
+        """What is guaranteed for a table with values that were not seen at fit."""
         still = self.promise.when_resampled if self.confidence is None else None
         return still or "a table that holds such values is not covered"
 

@@ -1,4 +1,4 @@
-"""Which column plays which part: S, the useful ones, and the rest."""
+"""Which columns are sensitive, useful or neither."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ from ..frames import ColumnKey, Table, as_columns
 
 __all__ = ["ColumnKeys", "Layout"]
 
-#: One column, or several that are one joint symbol.
+#: One column, or several that form one joint symbol.
 ColumnKeys = ColumnKey | Sequence[ColumnKey]
 
 
 @dataclass(frozen=True)
 class Layout:
-    """Parts of the columns of the table seen at fit, by position.
+    """Roles of the columns of the table seen at fit, by position.
 
     Attributes
     ----------
     names : tuple of str
         Names of all columns, x0, x1, ... for arrays.
     named : bool
-        Whether the table had names of its own.
+        Whether the table had column names.
     sensitive : tuple of int
-        Positions of the columns of S, empty if it was passed on its own.
+        Positions of the sensitive columns, empty if S was passed on its own.
     useful, rest : tuple of int
-        Positions of the useful columns, and of those that play no part.
+        Positions of the useful columns and of the remaining ones.
     """
 
     names: tuple[str, ...]
@@ -56,7 +56,7 @@ class Layout:
             )
         if sensitive is not None and sensitive_given:
             raise InvalidParameterError(
-                f"Both sensitive={sensitive!r} and sensitive_features= are given; use one."
+                f"Both sensitive={sensitive!r} and sensitive_features= are given; use only one."
             )
         s = () if sensitive is None else _positions(table, sensitive, "sensitive")
         x = _useful_positions(table, useful, s)
@@ -66,14 +66,14 @@ class Layout:
 
     @classmethod
     def of_names(cls, sensitive: Sequence[str], useful: Sequence[str]) -> Layout:
-        """Describe a table that has these columns and no others."""
+        """Describe a table with exactly these columns."""
         s = range(len(sensitive))
         x = range(len(sensitive), len(sensitive) + len(useful))
         return cls((*sensitive, *useful), True, tuple(s), tuple(x), ())
 
     @property
     def feature_names(self) -> dict[str, np.ndarray]:
-        """Return ``feature_names_in_``, which only tables with names of their own give."""
+        """Return ``feature_names_in_`` if the table had column names."""
         names = np.array(self.names, dtype=object)
         return {"feature_names_in_": names} if self.named else {}
 
@@ -84,7 +84,7 @@ class Layout:
 
     @property
     def sensitive_names(self) -> list[str]:
-        """Names of the columns of S, none if it was passed on its own."""
+        """Names of the sensitive columns; none if S was passed on its own."""
         return [self.names[i] for i in self.sensitive]
 
     @property
@@ -94,11 +94,11 @@ class Layout:
 
     @property
     def rest_names(self) -> list[str]:
-        """Names of the columns that play no part."""
+        """Names of the remaining columns."""
         return [self.names[i] for i in self.rest]
 
     def named_by(self, keys: ColumnKeys) -> list[str]:
-        """Return the names of columns that a parameter gives by name or index."""
+        """Return the names of columns given by name or index."""
         n = len(self.names)
         return [
             self.names[key] if isinstance(key, int) and -n <= key < n else str(key)
@@ -106,7 +106,7 @@ class Layout:
         ]
 
     def sensitive_columns(self, table: Table, given: Any = None) -> list[Any]:
-        """Return the columns of S in a table, or the values that are given on their own."""
+        """Return the sensitive columns of a table, or the values passed on their own."""
         if given is None:
             return [self.column(table, i) for i in self.sensitive]
         columns = as_columns(given, "sensitive_features")
@@ -118,7 +118,7 @@ class Layout:
         return columns
 
     def holds_s(self, table: Table) -> bool:
-        """Tell whether a table has all columns of S, each once."""
+        """Tell whether a table has every sensitive column exactly once."""
         if not self.named or table.names is None:
             return bool(self.sensitive)
         return bool(self.sensitive) and all(
@@ -130,21 +130,21 @@ class Layout:
         return [self.column(table, i) for i in self.useful]
 
     def column(self, table: Table, position: int) -> Any:
-        """Return the column that stood at ``position`` at fit; names go before places."""
+        """Return the column that was at ``position`` at fit, by name if there are names."""
         by_name = self.named and table.names is not None
         return table.column(self.names[position] if by_name else position)
 
     def check(self, table: Table, who: str, *, sensitive: bool, rest: bool) -> None:
-        """Say what is wrong with the columns of a table, if anything.
+        """Check the columns of a later table.
 
         Parameters
         ----------
         table : Table
-            A later table. Named columns may come in any order, and others beside them.
+            A later table. Named columns may be in any order, among others.
         who : str
             Name of the estimator, for messages.
         sensitive, rest : bool
-            Whether a data frame must hold the columns of S, and those that play no part.
+            Whether a data frame must have the sensitive columns, and the remaining ones.
         """
         if not self.named or table.names is None:
             self._check_places(table, who)
@@ -167,7 +167,7 @@ class Layout:
             found, fitted = ("has", "without") if table.names else ("does not have", "with")
             warnings.warn(
                 f"X {found} valid feature names, but {who} was fitted {fitted} feature "
-                "names; its columns are taken in the order of fit.",
+                "names; columns are matched by position.",
                 UserWarning,
                 stacklevel=5,
             )
@@ -194,8 +194,8 @@ def _useful_positions(
         others = tuple(i for i in range(table.n_columns) if i not in s)
         if not others:
             raise InvalidParameterError(
-                f"No useful column is left: X has n_features={table.n_columns}, and that is the "
-                "sensitive one."
+                f"No useful column is left: all columns of X (n_features={table.n_columns}) are "
+                "sensitive. Pass a table with a useful column."
             )
         return others
     positions = _positions(table, useful, "useful")
@@ -203,14 +203,14 @@ def _useful_positions(
         place = min(both)
         name = place if table.names is None else table.names[place]
         raise InvalidParameterError(
-            f"{name!r} is both sensitive and useful, and a sensitive column cannot be released "
-            "privately: name another useful column."
+            f"{name!r} is both sensitive and useful, but a sensitive column cannot be released "
+            "privately: choose another useful column."
         )
     return positions
 
 
 def _positions(table: Table, keys: ColumnKeys, parameter: str) -> tuple[int, ...]:
-    """Find the columns that a parameter names: one, or several in a list."""
+    """Return the positions of the columns in a parameter: one, or several in a list."""
     listed = _listed(keys)
     if not listed:
         raise InvalidParameterError(f"{parameter} is an empty list: name at least one column.")
@@ -222,13 +222,13 @@ def _positions(table: Table, keys: ColumnKeys, parameter: str) -> tuple[int, ...
 
 
 def _listed(keys: ColumnKeys) -> list[ColumnKey]:
-    # Whatever is neither one name nor several is left for table.position to refuse.
+    # table.position refuses keys of other types.
     several = isinstance(keys, Iterable) and not isinstance(keys, str)
     return list(keys) if several else [keys]  # type: ignore[arg-type, list-item]
 
 
 def _names_message(missing: Sequence[str], unseen: Sequence[str]) -> str:
-    # The wording of scikit-learn, which users know and its own checks look for.
+    # scikit-learn's wording, which its checks require.
     parts = ["The feature names should match those that were passed during fit."]
     for title, names in (
         ("Feature names unseen at fit time:", unseen),

@@ -1,4 +1,4 @@
-"""Optimal random response as a transformer, and what optimising sanitisers share."""
+"""Optimal random response as a transformer, and the base of optimising sanitisers."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ SOLVER: dict[str, Any] = {
 
 @parameters
 class OptimizingSanitizer(SymbolSanitizer[OptimalResult]):
-    """Shared by the two: the parameters of the solver, and the certificate of the optimum."""
+    """Base of optimising sanitisers: solver parameters and a certificate of optimality."""
 
     method: str = "auto"
     gap: float = 1e-6
     time_limit: float | None = 60.0
     verbose: bool = False
 
-    #: What the upper bound is the bound of, for a reader.
+    #: What ``upper_bound_`` bounds, in words.
     optimum: ClassVar[str] = "the optimum"
     _supported_notions: ClassVar[Sequence[str]] = POLYHEDRAL_NOTIONS
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -59,11 +59,11 @@ class OptimizingSanitizer(SymbolSanitizer[OptimalResult]):
 
 @documented
 class ORRSanitizer(OptimizingSanitizer):
-    """Keep the most of X that any mechanism can keep within the budget, with a certificate.
+    """Keep as much of X as any mechanism within the budget can, with a certificate.
 
     Optimal random response (Lopuhaa-Zwakenberg, Tong and Skoric 2020; Zarrabian, Ding and
-    Sadeghi 2023), solved by column generation where enumerating vertices cannot finish. The
-    fitted ``upper_bound_`` proves how close to the optimum the result is.
+    Sadeghi 2023), solved by column generation where vertex enumeration takes too long. The fitted
+    ``upper_bound_`` proves how close the result is to the optimum.
 
     Parameters
     ----------

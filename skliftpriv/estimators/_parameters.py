@@ -1,6 +1,6 @@
-"""Domains of the parameters of the estimators, and what else scikit-learn keeps private.
+"""Domains of the parameters of the estimators, and other private parts of scikit-learn.
 
-The only file that uses private parts of scikit-learn.
+This is the only file that uses private parts of scikit-learn.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ T = TypeVar("T")
 
 
 class Interval(_Interval):
-    """An interval of numbers; fractions, and integers beyond every float, lie outside."""
+    """An interval of numbers; fractions and integers too large for a float are refused."""
 
     def is_satisfied_by(self, val: Any) -> bool:
         """Tell whether a value lies in the interval."""
@@ -65,7 +65,7 @@ COMMON: dict[str, Any] = {
     "random_state": ["random_state", np.random.Generator],
 }
 
-#: For mechanisms with a choice of notions, of what to do with new values, and of confidence.
+#: Domains for mechanisms that support several notions, values not seen at fit, and confidence.
 NOTION: dict[str, Any] = {
     "notion": [StrOptions(set(NOTIONS)), callable],
     "lam": [Interval(Real, 0, 1, closed="neither")],
@@ -79,7 +79,7 @@ ALPHA: dict[str, list[Any]] = {"alpha": [Interval(Real, 1, None, closed="neither
 
 @dataclass_transform(kw_only_default=True, field_specifiers=(field,))
 def parameters(cls: type[T]) -> type[T]:
-    """Give a class a constructor with a keyword for each attribute that has a type."""
+    """Give a class a constructor with a keyword argument for each typed attribute."""
     return dataclass(cls, repr=False, eq=False, kw_only=True)
 
 
@@ -90,8 +90,8 @@ checked = _fit_context(prefer_skip_nested_validation=True)
 def in_container(released: Any, estimator: BaseEstimator, *, keep_index: bool) -> Any:
     """Prepare a table for the container that ``set_output`` asks for.
 
-    scikit-learn turns every kind of table into any container but a pyarrow table into pandas. An
-    array it makes a frame of with the index of the rows, unless it is a frame already.
+    scikit-learn converts all tables except pyarrow tables to pandas. It would give an array the
+    index of X, so without ``keep_index`` an array is converted here.
     """
     if _get_output_config("transform", estimator)["dense"] != "pandas":
         return released

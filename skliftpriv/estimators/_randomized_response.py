@@ -1,4 +1,4 @@
-"""Generalised randomised response as a transformer, and what protocols with alpha share."""
+"""Generalised randomised response as a transformer, and the base of protocols with alpha."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Tuned = TypeVar("Tuned", bound=ProtocolResult)
 
 
 class TunedSanitizer(SymbolSanitizer[Tuned]):
-    """A protocol with one parameter alpha, found from the budget."""
+    """Base of protocols with one parameter alpha, computed from the budget."""
 
     _supported_notions: ClassVar[Sequence[str]] = POLYHEDRAL_NOTIONS
 
@@ -31,8 +31,8 @@ class TunedSanitizer(SymbolSanitizer[Tuned]):
 class GRRSanitizer(TunedSanitizer[ProtocolResult]):
     """Release the true value with one probability and each other value with a smaller one.
 
-    Generalised randomised response, with as little noise as the protection of S allows
-    (Lopuhaa-Zwakenberg, Tong and Skoric 2020, section VII).
+    Generalised randomised response with the least noise that the budget allows (Lopuhaa-Zwakenberg,
+    Tong and Skoric 2020, section VII).
 
     Parameters
     ----------

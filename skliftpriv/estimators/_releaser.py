@@ -1,4 +1,4 @@
-"""From certified weights to released columns: labels, codes or posteriors."""
+"""Sample certified weights and write released columns: labels, codes or posteriors."""
 
 from __future__ import annotations
 
@@ -25,26 +25,26 @@ from ._layout import Layout
 __all__ = ["Releaser", "SymbolReleaser"]
 
 _NAMED = 1e-9
-"""Symbols with a smaller share of an output than this, times the largest, are not named."""
+"""Symbols whose share of an output is below this times the largest share are not named."""
 
 
 class Releaser(Protocol):
-    """What samples the outputs of a fitted mechanism and writes them as columns."""
+    """Samples outputs of a fitted mechanism and writes them as columns."""
 
     @property
     def draws(self) -> bool:
-        """Whether outputs of values seen at fit are drawn, rather than determined."""
+        """Whether outputs of values seen at fit are random."""
 
     def sample(self, codes: np.ndarray, random_state: RandomState) -> np.ndarray:
-        """Draw an output for every input code; -1 is a value that was not seen at fit."""
+        """Draw an output for every input code; -1 is a value not seen at fit."""
 
     def names(self, layout: Layout, output: str, rest: Sequence[int]) -> list[str]:
-        """Names of the released columns."""
+        """Return the names of the released columns."""
 
     def columns(
         self, table: Table, drawn: np.ndarray, output: str, rest: Sequence[int]
     ) -> dict[str, Any]:
-        """Write what :meth:`sample` drew as named columns, followed by the rest of the table."""
+        """Return what :meth:`sample` drew as named columns, followed by the columns ``rest``."""
 
     def frequencies(self, table: Table, output: str, method: FrequencyMethod) -> FrequencyEstimate:
         """Estimate the distribution of X from released columns."""
@@ -56,12 +56,12 @@ class SymbolReleaser:
     Parameters
     ----------
     result : ChannelResult
-        The certified integers that are sampled, and the channel for names, posteriors and
+        Holds the certified integers to sample, and the channel for names, posteriors and
         frequencies.
     layout : Layout
         Which columns are useful.
     one_column : bool, default=False
-        Whether a label of several useful columns is one column rather than one for each.
+        Whether labels of several useful columns are written in one column.
     """
 
     def __init__(self, result: ChannelResult, layout: Layout, *, one_column: bool = False) -> None:
@@ -73,17 +73,17 @@ class SymbolReleaser:
 
     @cached_property
     def _unseen(self) -> Sampler:
-        """Draws from the distribution of Y itself, whatever the input."""
+        """Sampler of the distribution of Y, for inputs not seen at fit."""
         p_y = self._channel.p_y(self._p_x)
         return Sampler(quantize(Channel((p_y / p_y.sum())[None, :])))
 
     @property
     def draws(self) -> bool:
-        """Whether outputs of values seen at fit are drawn, rather than determined."""
+        """Whether outputs of values seen at fit are random."""
         return self._sampler.draws
 
     def sample(self, codes: np.ndarray, random_state: RandomState) -> np.ndarray:
-        """Draw an output for every input code; -1 is a value that was not seen at fit."""
+        """Draw an output for every input code; -1 is a value not seen at fit."""
         seen = codes >= 0
         if seen.all():
             return self._sampler.sample(codes, random_state)
@@ -94,7 +94,7 @@ class SymbolReleaser:
         return result
 
     def names(self, layout: Layout, output: str, rest: Sequence[int]) -> list[str]:
-        """Names of the released columns."""
+        """Return the names of the released columns."""
         useful = layout.useful_names
         if output == "label" and not self._one_column:
             released = useful
@@ -108,7 +108,7 @@ class SymbolReleaser:
     def columns(
         self, table: Table, codes: np.ndarray, output: str, rest: Sequence[int]
     ) -> dict[str, Any]:
-        """Write sampled outputs as named columns, followed by the rest of the table."""
+        """Return sampled outputs as named columns, followed by the columns ``rest``."""
         if output == "label":
             released: list[Any] = self._label_columns(table, codes)
         elif output == "code":
@@ -150,10 +150,10 @@ class SymbolReleaser:
         )
 
     def _readings(self, table: Table, output: str) -> Iterator[list[Label]]:
-        """List what each output may read like in a table, the likeliest way first.
+        """Yield the possible forms of the outputs in a table, the likeliest first.
 
-        Released columns may have been turned into another kind of table since: a file has
-        numbers where the frame had text, and ``set_output`` makes frames of arrays.
+        Released columns may have been converted to another kind of table: a file may turn text
+        into numbers, and ``set_output`` makes frames of arrays.
         """
         if output == "code":
             yield list(range(len(self._channel.outputs)))
@@ -180,7 +180,7 @@ class SymbolReleaser:
             ok and keeps_type(column) for ok, column in zip(self._valued, inputs, strict=False)
         ]
         rows = self._typed_rows(typed)
-        if len(set(rows)) < len(rows):  # a number that is text elsewhere: two labels would be one
+        if len(set(rows)) < len(rows):  # two labels would be equal, such as 1 and '1'
             typed, rows = [False] * len(typed), self._label_rows(as_text=True)
         return [
             LabelColumn(labels, codes, like=column if keep else None)
@@ -189,7 +189,7 @@ class SymbolReleaser:
 
     @cached_property
     def _valued(self) -> list[bool]:
-        """Tell for each released column whether all its labels are values of the useful column."""
+        """Tell for each released column whether its labels are all values of the useful column."""
         values = [set(part) for part in zip(*map(as_parts, self._channel.inputs), strict=True)]
         labels = [set(part) for part in zip(*self._label_rows(as_text=False), strict=True)]
         if len(values) != len(labels):
@@ -197,7 +197,7 @@ class SymbolReleaser:
         return [found <= known for found, known in zip(labels, values, strict=True)]
 
     def _typed_rows(self, typed: Sequence[bool]) -> list[tuple[Label, ...]]:
-        """Labels of the outputs, as values in some columns and as text in the others."""
+        """Return the labels of the outputs: values in ``typed`` columns, text in others."""
         texts, values = self._label_rows(as_text=True), self._label_rows(as_text=False)
         return [
             tuple(v if keep else t for t, v, keep in zip(text, value, typed, strict=True))
@@ -205,10 +205,10 @@ class SymbolReleaser:
         ]
 
     def _label_rows(self, as_text: bool) -> list[tuple[Label, ...]]:
-        """Labels of the outputs, one tuple with a label per released column for each output."""
+        """Return the labels of each output, one per released column."""
         symbols = set(self._channel.inputs)
         rows = [self._label_row(y) for y in range(len(self._channel.outputs))]
-        # A symbol of several columns that is written in one has a made-up name, too.
+        # Joint symbols written in one column also have made-up names.
         made_up = [
             output not in symbols or as_parts(output) != row
             for output, row in zip(self._channel.outputs, rows, strict=True)
@@ -231,7 +231,7 @@ class SymbolReleaser:
         entries = slice(columns.indptr[y], columns.indptr[y + 1])
         members = columns.indices[entries]
         masses = columns.data[entries] * self._p_x[members]
-        # The certificate may have mixed a touch of every symbol into every output.
+        # The certificate may have mixed a little of every symbol into every output.
         members = members[masses > _NAMED * masses.max()]
         parts = zip(*(self._channel.inputs[x] for x in members), strict=True)
         return tuple(group_label(sort_symbols(set(part))) for part in parts)
@@ -242,10 +242,10 @@ class SymbolReleaser:
 
     @cached_property
     def _numbers(self) -> list[tuple[Label, ...]] | None:
-        """One input symbol per output, all different, if all are numbers: a row for each output.
+        """A different input symbol for each output, if all are numbers, else None.
 
-        An array of numbers has no room for names such as "{1, 2}", so an output is represented
-        by one of its symbols: the papers' super-symbols.
+        An array of numbers cannot hold names such as "{1, 2}", so each output is represented by
+        one of its symbols, as by the super-symbols of the papers.
         """
         rows = [as_parts(symbol) for symbol in self._channel.inputs]
         if not all(part is None or isinstance(part, Real) for row in rows for part in row):
@@ -256,7 +256,7 @@ class SymbolReleaser:
         try:
             outputs, inputs = min_weight_full_bipartite_matching(joint.T.tocsr(), maximize=True)
         except ValueError:
-            # More outputs than symbols: not every output can have a symbol of its own.
+            # There is no matching, for example with more outputs than symbols.
             return None
         return [rows[x] for x in inputs[np.argsort(outputs)]]
 
@@ -266,7 +266,7 @@ def _as_text(label: Label) -> Label:
 
 
 def _as_numbers(rows: Sequence[tuple[Label, ...]], dtype: np.dtype) -> np.ndarray:
-    """Write rows of numbers, None as NaN, in a type that holds them, the given one if it does."""
+    """Write rows of numbers, None as NaN, in the given type or one that holds them all."""
     if any(part is None for row in rows for part in row) and dtype.kind != "f":
         dtype = np.dtype(float)
     values = [[np.nan if part is None else part for part in row] for row in rows]
@@ -285,7 +285,7 @@ def _as_numbers(rows: Sequence[tuple[Label, ...]], dtype: np.dtype) -> np.ndarra
 def distinct_rows(
     rows: Sequence[tuple[Label, ...]], made_up: Sequence[bool]
 ) -> list[tuple[Label, ...]]:
-    """Make rows of labels distinct: a made-up row that is taken already gets a number behind it.
+    """Make rows of labels distinct by numbering made-up rows that are already taken.
 
     Like :func:`skliftpriv.channel.distinct`, with the number in the first column.
     """

@@ -22,7 +22,7 @@ __all__ = ["SRLIPSanitizer"]
 @documented
 @parameters
 class SRLIPSanitizer(LiftSanitizer[SideChannelResult]):
-    """Release several columns so that knowing some of them does not help to guess S from the rest.
+    """Release several columns and protect S even from attackers who know some of them.
 
     Side-channel resistant local information privacy (Lopuhaa-Zwakenberg, Tong and Skoric 2020,
     section VI), certified on the joint distribution of all columns.
@@ -31,12 +31,12 @@ class SRLIPSanitizer(LiftSanitizer[SideChannelResult]):
     ----------
     <columns>
     strategy : {"optimal", "product"}, default="optimal"
-        "optimal" keeps the most that any mechanism can and releases one joint symbol. "product"
-        releases one sanitised column per useful column, and keeps less.
+        "optimal" keeps as much as any mechanism can and releases one joint symbol. "product"
+        releases one sanitised column per useful column and keeps less.
     epsilon : float, default=1.0
-        Privacy budget in nats: of LIP, whatever columns an attacker knows.
+        Privacy budget of LIP in nats, whichever columns an attacker knows.
     method : {"auto", "column-generation", "vertices"}, default="auto"
-        Column generation, vertex enumeration with cddlib, or whichever suits the size.
+        Column generation, vertex enumeration with cddlib, or a choice by problem size.
     gap : float, default=1e-6
         Stop when the NMI is certified to be this close to the optimum.
     time_limit : float or None, default=10.0
@@ -49,7 +49,7 @@ class SRLIPSanitizer(LiftSanitizer[SideChannelResult]):
     ----------
     <fitted>
     srlip_ : float
-        Level reached, in nats.
+        Achieved level, in nats.
     levels_by_knowledge_ : dict
         Level against an attacker who knows these columns; the empty tuple is plain LIP.
     column_leakage_ : dict
@@ -57,7 +57,8 @@ class SRLIPSanitizer(LiftSanitizer[SideChannelResult]):
     budgets_ : dict
         For "product": budget with which each column was sanitised.
     upper_bound_, gap_ : float
-        For "optimal": no mechanism within the budget has a larger NMI; distance to it.
+        For "optimal": upper bound on the NMI of any mechanism within the budget, and the distance
+        to it.
     status_ : str
         How the solver ended.
 
@@ -79,8 +80,8 @@ class SRLIPSanitizer(LiftSanitizer[SideChannelResult]):
     verbose: bool = False
 
     notion = "srlip"
-    # There is no handle_unknown: a value that was replaced by a draw gives itself away to whoever
-    # knows another column of its row, since the draw goes with the values of other rows.
+    # There is no handle_unknown: an attacker who knows another column of the row could recognise a
+    # draw, since it follows the values of other rows.
     _supported_notions: ClassVar[Sequence[str]] = ("srlip",)
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **COMMON,

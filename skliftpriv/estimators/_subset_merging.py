@@ -14,7 +14,7 @@ __all__ = ["SubsetMergingSanitizer"]
 
 @documented
 class SubsetMergingSanitizer(PartitionSanitizer):
-    """Release low-risk values as they are and merge the others in small groups that are private.
+    """Release low-risk values unchanged and merge the others into small private groups.
 
     Keeps far more of X than the watchdog at the same budget, in a fraction of a second
     (Zarrabian, Ding and Sadeghi 2023, Algorithm 1).
@@ -27,15 +27,15 @@ class SubsetMergingSanitizer(PartitionSanitizer):
     <budget>
     <alpha>
     repair : bool, default=True
-        Take in low-risk values where the high-risk ones alone cannot meet the budget. False
-        follows the paper to the letter and warns when the budget is missed.
+        Merge low-risk values as well if the high-risk ones alone cannot meet the budget. False
+        follows the paper exactly and warns if the budget is not met.
     <shell>
 
     Attributes
     ----------
     <fitted>
     low_risk_, high_risk_ : list
-        Values released as they are, and values that are merged.
+        Values released unchanged, and values that are merged.
     partition_ : list of lists
         The groups of merged values.
     moved_ : list

@@ -16,10 +16,10 @@ __all__ = ["SRRSanitizer"]
 
 @documented
 class SRRSanitizer(OptimizingSanitizer):
-    """Keep low-risk values as they are and randomise the others optimally within small groups.
+    """Release low-risk values unchanged and randomise the others optimally within small groups.
 
-    Subset random response (Zarrabian, Ding and Sadeghi 2023, Algorithm 2): between subset
-    merging and the optimum in what it keeps, and fast for large alphabets.
+    Subset random response (Zarrabian, Ding and Sadeghi 2023, Algorithm 2). Its utility lies between
+    subset merging and the optimum, and it is fast for many values.
 
     Parameters
     ----------
@@ -38,8 +38,8 @@ class SRRSanitizer(OptimizingSanitizer):
     gap_ : float
         ``upper_bound_`` minus the NMI reached.
     status_ : str
-        "optimal in groups", "time_limit", "interrupted" or, where low-risk values were taken in
-        because the others alone cannot meet the budget, "repaired".
+        "optimal in groups", "time_limit", "interrupted" or, if low-risk values are randomised as
+        well because the others alone cannot meet the budget, "repaired".
 
     Examples
     --------
@@ -51,7 +51,7 @@ class SRRSanitizer(OptimizingSanitizer):
     0.836
     """
 
-    optimum: ClassVar[str] = "the best that randomises within the same groups"
+    optimum: ClassVar[str] = "the best mechanism within the same groups"
 
     def _build(
         self, joint: JointDistribution, notion: Notion, over: ConfidenceSet | None

@@ -14,10 +14,10 @@ __all__ = ["SymbolSanitizer"]
 
 @parameters
 class SymbolSanitizer(LiftSanitizer[Result]):
-    """Base of the sanitisers that release one symbol per row, for a choice of notions.
+    """Base of sanitisers that release one symbol per row and support several notions.
 
-    A subclass implements :meth:`_build`; parameters of its own are attributes with a type and a
-    default, below the decorator ``parameters``.
+    A subclass runs its mechanism in :meth:`_build`. Its own parameters are attributes with a type
+    and a default; the decorator ``parameters`` turns them into keyword arguments.
     """
 
     notion: NotionLike = "lip"

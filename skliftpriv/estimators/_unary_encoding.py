@@ -21,11 +21,11 @@ __all__ = ["OUESanitizer"]
 @documented
 @parameters
 class OUESanitizer(LiftSanitizer[UnaryResult]):
-    """Release a noisy bit per value: often 1 for the true one, rarely for the others.
+    """Release a noisy bit per value: often 1 for the true value, rarely for the others.
 
-    Optimised unary encoding (Wang et al. 2017), with as little noise as the protection of S
-    allows (Lopuhaa-Zwakenberg, Tong and Skoric 2020, section VII). It keeps at most half of X;
-    its strength is the estimation of frequencies.
+    Optimised unary encoding (Wang et al. 2017) with the least noise that the budget allows
+    (Lopuhaa-Zwakenberg, Tong and Skoric 2020, section VII). It keeps at most half of the
+    information in X; its strength is the estimation of frequencies.
 
     Parameters
     ----------

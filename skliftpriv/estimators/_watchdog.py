@@ -1,4 +1,4 @@
-"""The watchdog as a transformer, and what its family shares."""
+"""The watchdog as a transformer, and the base of sanitisers that use a partition."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["PartitionSanitizer", "WatchdogSanitizer"]
 
 @parameters
 class PartitionSanitizer(SymbolSanitizer[PartitionResult]):
-    """Shared by the family: some symbols stay, groups of others are randomised together."""
+    """Base of sanitisers that keep some symbols and randomise groups of the others."""
 
     alpha: float = 2.0
     repair: bool = True
@@ -44,9 +44,9 @@ class PartitionSanitizer(SymbolSanitizer[PartitionResult]):
 @documented
 @parameters
 class WatchdogSanitizer(PartitionSanitizer):
-    """Release low-risk values as they are and hide which of the others a row had.
+    """Release low-risk values unchanged and make the others indistinguishable.
 
-    A value is low-risk when it alone meets the budget. All others are merged into one symbol,
+    A value is low-risk if it meets the budget on its own. All others are merged into one symbol,
     or replaced by a random one of them. No randomisation of the high-risk values leaks less
     (Sadeghi, Ding and Rakotoarivelo 2020; Zarrabian, Ding and Sadeghi 2022), except that with
     notion "l1" or "chi2" another one can have a smaller lift-inverse.
@@ -59,29 +59,29 @@ class WatchdogSanitizer(PartitionSanitizer):
     <budget>
     <alpha>
     randomization : {"merge", "uniform"}, default="merge"
-        Merge the high-risk values into one symbol, or draw uniformly one of them. Leakage and
+        Merge the high-risk values into one symbol, or draw one of them uniformly. Leakage and
         utility are the same.
     delta : float, default=0.0
-        For "lip" and "alip": probability with which the budget may be exceeded. Some high-risk
-        values are then released as they are.
+        For "lip" and "alip": probability that the budget may be exceeded. Some high-risk values
+        are then released unchanged.
     epsilon_max : float, pair or None, default=None
-        With ``delta``: a wider budget that is never exceeded, read like ``epsilon``.
+        With ``delta``: a wider budget that is never exceeded, given like ``epsilon``.
     repair : bool, default=True
-        Hide further values until the budget truly holds. False follows the papers to the letter
-        and warns when the budget is missed.
+        Hide further values until the budget holds. False follows the papers exactly and warns if
+        the budget is not met.
     <shell>
 
     Attributes
     ----------
     <fitted>
     low_risk_, high_risk_ : list
-        Values released as they are, and values that are randomised.
+        Values released unchanged, and values that are randomised.
     partition_ : list of lists
-        The groups of values that are randomised together; here one group at most.
+        The groups of values that are randomised together; here at most one.
     moved_ : list
         Low-risk values that the repair moved to the high-risk side.
     exempted_ : list
-        High-risk values that ``delta`` releases as they are.
+        High-risk values released unchanged because of ``delta``.
 
     Examples
     --------
@@ -126,7 +126,7 @@ class WatchdogSanitizer(PartitionSanitizer):
             return budget_pair(self.epsilon_max, self.lam, "epsilon_max")
         if isinstance(self.epsilon_max, Sequence):
             raise InvalidParameterError(
-                f"epsilon_max={self.epsilon_max!r} is a pair; notion={self.notion!r} takes one "
+                f"epsilon_max={self.epsilon_max!r} is a pair, but notion={self.notion!r} takes one "
                 "number."
             )
         return self.epsilon_max

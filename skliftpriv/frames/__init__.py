@@ -1,4 +1,4 @@
-"""Data frames in and out; nothing below this room knows about them."""
+"""Read and write data frames; the rooms below this one do not know about them."""
 
 from ._attach import joint_from_frame, report_to_frame
 from ._index import concerns, shuffle_rows

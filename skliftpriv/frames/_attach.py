@@ -1,6 +1,6 @@
-"""The two places where a core class meets data frames.
+"""Methods of core classes that read or write data frames.
 
-They are attached from here, so that the core itself never imports a data frame library.
+They are attached here so the core does not import a data frame library.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def joint_from_frame(
     sensitive : str or int
         Column of S, by name or index.
     useful : str, int or list
-        Column of X; several columns are one joint symbol, a tuple.
+        Column of X; several columns form one joint symbol, a tuple.
     smoothing : float, default=0.0
         Pseudo-count per cell.
 

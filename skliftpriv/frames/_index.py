@@ -1,4 +1,4 @@
-"""What the index and the order of rows give away: both are released with the rows."""
+"""What the index and the order of rows reveal about S: both are released with the rows."""
 
 from __future__ import annotations
 
@@ -20,21 +20,24 @@ __all__ = ["concerns", "shuffle_rows"]
 
 Codes = NDArray[np.intp]
 
-#: Numbers that have nothing to do with S are called out this rarely, and others from here on.
+#: Largest probability of reporting numbers that are independent of S.
 _ERROR = 1e-6
+#: Smallest association (Cramer's V) that is reported.
 _ASSOCIATION = 0.1
+#: Largest number of groups that numbers are divided into.
 _PARTS = 32
-#: Rows that a cell of the test should be able to count on, and rows that are looked at.
+#: Smallest expected count of a cell in the test.
 _EXPECTED = 5.0
+#: Most rows tested; larger tables are sampled.
 _ROWS = 100_000
-#: With fewer rows no test could tell.
+#: With fewer rows the test has no power.
 _FEWEST_ROWS = 50
 
 
 def concerns(
     table: Table, sensitive: Sequence[Any] | None = None, *, index: bool = True
 ) -> list[str]:
-    """List what is released with the rows of a table and may give S away: index and order.
+    """List what is released with the rows of a table and may reveal S: index and order.
 
     Parameters
     ----------
@@ -48,8 +51,8 @@ def concerns(
     Returns
     -------
     list of str
-        For example ``["the index 'id'"]``. An unnamed index of whole numbers, and the order of
-        the rows, are listed only if they go together with S.
+        For example ``["the index 'id'"]``. An unnamed index of integers and the order of the
+        rows are listed only if they are associated with S.
     """
     released = table.index if index else None
     found = [] if released is None else _telling_index(released)
@@ -57,17 +60,17 @@ def concerns(
         return found
     place = _sample(table.n_rows)
     codes, _ = encode_rows([column[place] for column in sensitive])
-    # A range numbers the rows in their order, which is looked at anyway.
+    # A range index is the order of the rows, which is tested below.
     numbers = None if found or isinstance(released, pd.RangeIndex) else released
     if numbers is not None and _goes_with(numbers.to_numpy()[place], codes):
-        found.append("the index, which goes together with the sensitive values")
+        found.append("the index, which is associated with the sensitive values")
     if _goes_with(place, codes):
-        found.append("the order of the rows, which goes together with the sensitive values")
+        found.append("the order of the rows, which is associated with the sensitive values")
     return found
 
 
 def _telling_index(index: pd.Index) -> list[str]:
-    """List an index that looks like more than numbers of rows."""
+    """List an index that is more than row numbers."""
     if any(name is not None for name in index.names):
         names = ", ".join(repr(str(name)) for name in index.names if name is not None)
         return [f"the index {names}"]
@@ -83,7 +86,7 @@ def _sample(n_rows: int) -> Codes:
 
 
 def _goes_with(numbers: NDArray[Any], sensitive: Codes) -> bool:
-    """Test whether numbers and S depend on each other: by size, or by last digit."""
+    """Test whether the size or the last digit of numbers is associated with S."""
     values, codes = np.unique(numbers, return_inverse=True)
     parts = min(_PARTS, max(2, int(numbers.size / (2 * _EXPECTED))))
     groupings = [codes.reshape(-1) * parts // values.size, (numbers % 10).astype(np.intp)]
@@ -91,7 +94,7 @@ def _goes_with(numbers: NDArray[Any], sensitive: Codes) -> bool:
 
 
 def _dependent(groups: Codes, sensitive: Codes, error: float) -> bool:
-    """Chi-square test; sensitive values that are too rare for it are taken together."""
+    """Run a chi-square test; sensitive values too rare for it are pooled."""
     sizes = np.bincount(groups)
     smallest = sizes[sizes > 0].min() / groups.size
     common = np.bincount(sensitive) * smallest >= _EXPECTED
@@ -105,10 +108,10 @@ def _dependent(groups: Codes, sensitive: Codes, error: float) -> bool:
 
 
 def shuffle_rows(X: Any, *, random_state: RandomState = None) -> Any:
-    """Return the rows of a table in random order, and without their index.
+    """Return the rows of a table in random order, without their index.
 
-    The order of rows is released with them: a table sorted by S tells S by position, however
-    well its columns are protected. Shuffle what is published, where nobody needs the order.
+    The order of rows is released with them: in a table sorted by S the position of a row reveals
+    S, however well the columns are protected. Shuffle released rows unless their order is needed.
 
     .. versionadded:: 0.2
 
@@ -117,8 +120,8 @@ def shuffle_rows(X: Any, *, random_state: RandomState = None) -> Any:
     X : pandas or polars DataFrame, pyarrow Table, or 2-D array-like
         The rows, usually what ``transform`` returned.
     random_state : int, RandomState, Generator or None, default=None
-        None draws the order from the operating system's cryptographic generator. A seed makes
-        it reproducible, and so known to whoever knows the seed.
+        None draws the order from the operating system's cryptographic generator. With a seed
+        the order is reproducible by anyone who knows the seed.
 
     Returns
     -------
@@ -149,6 +152,6 @@ def _random_order(n_rows: int, random_state: RandomState) -> Codes:
     while True:
         keys = np.frombuffer(draw(8 * n_rows), dtype=np.uint64)
         order = np.argsort(keys, kind="stable")
-        # Ties would favour the old order; in 64 bits there are next to none.
+        # Ties would favour the old order, so draw again; with 64 bits they hardly ever occur.
         if n_rows < 2 or (np.diff(keys[order]) > 0).all():
             return order

@@ -1,4 +1,4 @@
-"""Rows as numbered symbols, and how often each pair of symbols occurs."""
+"""Encode rows as numbered symbols and count pairs of symbols."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ Codes = NDArray[np.intp]
 
 
 def encode_rows(columns: Sequence[Any]) -> tuple[Codes, list[Label]]:
-    """Encode rows as numbers: codes per row and the symbol of each code.
+    """Encode rows as numbers: a code per row and the symbol of each code.
 
-    One column gives its values as symbols, several give tuples. Missing values (None, NaN, NA)
-    are the symbol None.
+    Symbols are the values of one column, or tuples for several columns. Missing values (None,
+    NaN, NA) become the symbol None.
     """
     codes, symbols = _factorize(columns[0])
     if len(columns) == 1:
         return codes, symbols
     tuples: list[tuple[Label, ...]] = [(symbol,) for symbol in symbols]
     for column in columns[1:]:
-        # Pairs of codes are renumbered at once, so the numbers never grow beyond the rows'.
+        # Pairs are renumbered at every step, so codes stay below the number of rows.
         other, values = _factorize(column)
         pairs, seen = pd.factorize(codes * len(values) + other)
         tuples = [(*tuples[pair // len(values)], values[pair % len(values)]) for pair in seen]
@@ -44,20 +44,20 @@ def _factorize(column: Any) -> tuple[Codes, list[Label]]:
         codes, values = _raw_factorize(column)
     except MemoryError:
         raise
-    except Exception as error:  # libraries refuse types that they cannot compare in many ways
+    except Exception as error:  # libraries raise many kinds of error for values they cannot compare
         reason = str(error).partition("\n")[0]
         raise InvalidParameterError(
             f"{_title(column)} holds values that are not categories ({reason}); convert them to "
             "text or numbers."
         ) from error
     if isinstance(values, pd.Index) and isinstance(values.dtype, pd.StringDtype):
-        values = values.to_numpy(dtype=object)  # text in Arrow's form is slow to iterate over
+        values = values.to_numpy(dtype=object)  # iterating over Arrow strings is slow
     symbols = [_plain(value) for value in values]
     broken = next((symbol for symbol in symbols if not _is_text(symbol)), None)
     if broken is not None:
         raise InvalidParameterError(
             f"{_title(column)} holds text with lone surrogates, such as {broken!r}, which cannot "
-            "be written anywhere; repair its encoding."
+            "be encoded; repair its encoding."
         )
     codes = codes.astype(np.intp, copy=False)
     missing = codes < 0
@@ -72,7 +72,7 @@ def _title(column: Any) -> str:
 
 
 def _is_text(symbol: Label) -> bool:
-    """Tell whether a symbol is not text at all, or text that can be written to a file."""
+    """Tell whether a symbol can be written to a file: anything but text with lone surrogates."""
     if not isinstance(symbol, str) or symbol.isascii():
         return True
     try:
@@ -90,9 +90,9 @@ def _raw_factorize(column: Any) -> tuple[Codes, Any]:
     if column.dtype.is_nested():
         raise TypeError(f"type {column.dtype}")
     if column.implementation is nw.Implementation.PYARROW and column.dtype == nw.Categorical:
-        native = nw.to_native(column)  # older versions of pyarrow convert few dictionaries
+        native = nw.to_native(column)  # older versions of pyarrow convert only some dictionaries
         column = nw.from_native(native.cast(native.type.value_type), series_only=True)
-    # Without its nulls a column of whole numbers stays one of whole numbers.
+    # Without nulls, a column of integers keeps its type.
     present = ~column.is_null().to_numpy()
     codes = np.full(len(column), -1, dtype=np.intp)
     codes[present], values = pd.factorize(column.drop_nulls().to_numpy())
@@ -103,13 +103,13 @@ def _plain(value: Any) -> Label:
     if not isinstance(value, np.generic):
         return value
     if value.dtype.kind in "mM" and isinstance(value.item(), int):
-        # Python's own types end at microseconds and would give a bare number of nanoseconds.
+        # Python's own types stop at microseconds; item() would return an int of nanoseconds.
         return pd.Timestamp(value) if value.dtype.kind == "M" else pd.Timedelta(value)
     return value.item()
 
 
 class SymbolEncoder:
-    """Knows the symbols seen at fit, in sorted order, and numbers rows by them."""
+    """Encodes rows as positions in a fixed list of symbols, those seen at fit."""
 
     def __init__(self, symbols: Sequence[Label]) -> None:
         self.symbols = tuple(symbols)
@@ -124,7 +124,7 @@ class SymbolEncoder:
 
 
 def sort_symbols(symbols: Iterable[Label]) -> list[Label]:
-    """Sort symbols of any type in one well-defined order: numbers, then text, then the rest."""
+    """Sort symbols of any type: numbers, then text, then the rest."""
     return sorted(symbols, key=_sort_key)
 
 

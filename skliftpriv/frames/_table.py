@@ -1,4 +1,4 @@
-"""Tables in and out: pandas, polars and pyarrow through narwhals, and numpy arrays."""
+"""Read and write tables: pandas, polars and pyarrow through narwhals, and NumPy arrays."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ ColumnKey = str | int
 
 @dataclass(frozen=True)
 class LabelColumn:
-    """A column that repeats few labels: ``labels[codes]``.
+    """A column ``labels[codes]`` with few distinct labels.
 
     Attributes
     ----------
     labels : sequence
-        The labels; those of data frames are written as text.
+        The labels; data frames get them as text.
     codes : ndarray of int
         Position of the label of each row.
     like : column, optional
-        A column whose type the labels have: they are then written as the values that they are.
+        A column of a data frame whose type the labels keep, instead of becoming text.
     """
 
     labels: Sequence[Label]
@@ -42,7 +42,7 @@ class LabelColumn:
 
 
 class Table:
-    """A table of any supported kind, read by column and answered in the same kind.
+    """A table of any supported kind, read by column and written back in the same kind.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ class Table:
         unnamed = isinstance(X, pd.DataFrame) and frame is None
         self._numbers_as_names = list(X.columns) if unnamed else []
         if frame is None:
-            # Places tell columns apart, so that names which are no names may repeat.
+            # Columns are found by position, so names that are not text may repeat.
             values = X.set_axis(range(X.shape[1]), axis=1) if unnamed else X
             self.array: Any = _as_values(values)
             self.names: list[str] | None = None
@@ -80,11 +80,11 @@ class Table:
 
     @property
     def numeric(self) -> bool:
-        """Whether this is an array of numbers, which has no room for names of merged symbols."""
+        """Whether this is an array of numbers, which cannot hold names of merged symbols."""
         return self.frame is None and self.array.dtype.kind in "biuf"
 
     def position(self, key: ColumnKey, parameter: str) -> int:
-        """Position of a column given by name or index."""
+        """Return the position of a column given by name or index."""
         if isinstance(key, bool) or not isinstance(key, str | int | np.integer):
             raise InvalidParameterError(f"{parameter} must be a column name or index, not {key!r}.")
         if isinstance(key, str):
@@ -107,28 +107,28 @@ class Table:
         position = int(key) % self.n_columns
         if key in self._numbers_as_names and self._numbers_as_names.index(key) != position:
             raise InvalidParameterError(
-                f"{parameter}={key} is the index of one column and the name of another; give the "
-                "columns names that are text, X.columns = X.columns.astype(str)."
+                f"{parameter}={key} is the index of one column and the name of another; make all "
+                "names text by X.columns = X.columns.astype(str)."
             )
         return position
 
     def check_unique(self, name: str) -> None:
-        """Refuse a column that is asked for by a name that several columns have."""
+        """Refuse a name that several columns have."""
         n_columns = 0 if self.names is None else self.names.count(name)
         if n_columns > 1:
             raise InvalidParameterError(
-                f"{n_columns} columns of {self._what} are called {name!r}. The names of columns "
-                "that are used must be unique: rename all but one, or use other columns."
+                f"{n_columns} columns of {self._what} are called {name!r}. Columns that are used "
+                "need unique names: rename all but one, or use other columns."
             )
 
     def check_order(self, other: Any, name: str) -> None:
-        """Refuse a pandas object that has the index of this table, but in another order."""
+        """Refuse a pandas object whose index is that of this table in another order."""
         own, index = self.index, getattr(other, "index", None)
         if own is None or not isinstance(index, pd.Index):
             return
         if len(own) == len(index) and not own.equals(index) and set(own) == set(index):
             raise InvalidParameterError(
-                f"{name} has the index of X in another order, and rows are matched by position: "
+                f"{name} has the index of X in another order, but rows are matched by position: "
                 f"pass {name}.loc[X.index]."
             )
 
@@ -172,7 +172,7 @@ class Table:
             for name, column in columns.items()
         }
         if backend is nw.Implementation.PANDAS:
-            # Rows keep their place and their index, whatever index the single columns have.
+            # Columns may have another index; rows are matched by position.
             arrays = {name: nw.to_native(column).array for name, column in series.items()}
             return pd.DataFrame(arrays, index=self.index if keep_index else None)
         # Unlike nw.from_dict, select keeps types such as pyarrow's dictionaries.
@@ -180,7 +180,7 @@ class Table:
 
 
 def _as_frame(X: Any, what: str) -> tuple[list[str], nw.DataFrame[Any] | None]:
-    """Return the names of all columns, and a frame of those whose names are unique."""
+    """Return the names of all columns, and a frame of the columns with unique names."""
     names = _names_of(X)
     if len(set(names)) < len(names):
         unique = [place for place, name in enumerate(names) if names.count(name) == 1]
@@ -200,25 +200,25 @@ def _as_frame(X: Any, what: str) -> tuple[list[str], nw.DataFrame[Any] | None]:
     if 0 < len(text) < len(names):
         strange = next(name for name in names if not isinstance(name, str))
         raise InvalidParameterError(
-            f"Some columns of {what} have string names, but not {strange!r}: rename it, for "
+            f"Some column names of {what} are strings, but {strange!r} is not: rename it, for "
             f"example by {what}.columns = {what}.columns.astype(str)."
         )
-    # Like in scikit-learn, names that are not text do not count: columns are read by position.
+    # As in scikit-learn, names that are not text are ignored: columns are read by position.
     return (names, frame) if len(text) == len(names) else ([], None)
 
 
 def _names_of(X: Any) -> list[Any]:
-    """List the names of the columns of pandas and pyarrow tables, which may hold duplicates."""
+    """List the column names of a pandas or pyarrow table, which may hold duplicates."""
     if isinstance(X, pd.DataFrame):
         return list(X.columns)
     return list(X.column_names) if is_pyarrow_table(X) else []
 
 
 def _as_values(X: Any, **options: Any) -> np.ndarray:
-    """Read numbers, text or objects, missing values included; refuse everything else."""
+    """Read an array of numbers, text or objects; missing values are allowed."""
     array = check_array(X, dtype=None, ensure_all_finite=False, **options)
     if not hasattr(X, "dtype") and array.dtype.kind == "U":
-        # NumPy writes the numbers and missing values of a list as text when text is among them.
+        # NumPy turns numbers and missing values into text if the list also holds text.
         array = check_array(X, dtype=object, ensure_all_finite=False, **options)
     return array
 
@@ -233,19 +233,19 @@ def _as_series(name: str, column: LabelColumn | np.ndarray, backend: Any) -> nw.
 
 
 def keeps_type(column: Any) -> bool:
-    """Tell whether values of a column of a data frame are numbers, booleans or dates."""
+    """Tell whether a column of a data frame holds numbers, booleans or dates."""
     if not isinstance(column, nw.Series):
         return False
     dtype = column.dtype
     if column.implementation is nw.Implementation.POLARS and (
         dtype == nw.Time or getattr(dtype, "time_unit", None) == "ns"
     ):
-        return False  # made from Python's types, these would lose their nanoseconds
+        return False  # built from Python values, these would lose their nanoseconds
     return bool(dtype.is_numeric() or dtype.is_temporal() or dtype == nw.Boolean)
 
 
 def _typed_series(name: str, column: LabelColumn, backend: Any) -> nw.Series[Any]:
-    """Write the labels as values of the type of another column, or of one that holds them all."""
+    """Write the labels in the type of another column, or in a type that holds them all."""
     labels = list(column.labels)
     try:
         if backend is nw.Implementation.PANDAS:
@@ -256,14 +256,14 @@ def _typed_series(name: str, column: LabelColumn, backend: Any) -> nw.Series[Any
             values = nw.new_series(name, labels, column.like.dtype, backend=backend)
     except (TypeError, ValueError, OverflowError):
         values = None
-    # A later table may have a narrower type than the one that was fitted.
+    # A later table may have a narrower type than the one seen at fit.
     if values is not None and _holds(values, labels):
         return values
     return nw.new_series(name, labels, backend=backend)
 
 
 def _holds(values: nw.Series[Any], labels: Sequence[Label]) -> bool:
-    """Tell whether a column holds exactly these labels, None where they are missing."""
+    """Tell whether a column holds exactly these labels, with None for missing values."""
     return all(
         bool(pd.isna(value)) if label is None else bool(value == label)
         for value, label in zip(values.to_list(), labels, strict=True)
@@ -286,7 +286,7 @@ def _stacked(columns: list[np.ndarray]) -> np.ndarray:
 
 
 def as_columns(values: Any, what: str) -> list[Any]:
-    """Read one or several columns given on their own, such as ``sensitive_features``."""
+    """Read one or several columns passed on their own, such as ``sensitive_features``."""
     series = nw.from_native(values, pass_through=True, series_only=True)
     if isinstance(series, nw.Series):
         return [series]
@@ -298,7 +298,7 @@ def as_columns(values: Any, what: str) -> list[Any]:
 
 
 def checked_weight(weight: Any, n_rows: int, name: str = "sample_weight") -> np.ndarray | None:
-    """Return weights of rows as numbers, or say what is wrong with them."""
+    """Return the weights of rows as numbers; refuse invalid ones."""
     if weight is None:
         return None
     try:

@@ -1,7 +1,7 @@
-"""Leakage and utility measured on rows: scores of columns, audits, an attacker, and scorers.
+"""Measure leakage and utility on rows: scores of columns, audits, an attacker and scorers.
 
-Scores of columns are plug-in estimates: they treat the shares of the rows as probabilities. See
-:func:`max_log_lift_score` for what that means when there are few rows.
+Scores of columns are plug-in estimates: they treat shares of rows as probabilities. See
+:func:`max_log_lift_score` for what this means when there are few rows.
 """
 
 from ._attack import attacker_advantage, attacker_advantage_bound

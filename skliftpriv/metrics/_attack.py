@@ -1,4 +1,4 @@
-"""What an attacker gains from a release: measured on rows, and bounded by a budget."""
+"""What an attacker gains from a release, measured on rows or bounded by a budget."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from ..exceptions import InvalidDistributionError, InvalidParameterError
 from ..frames import as_columns, checked_weight, encode_rows
 from ..notions import Notion, implied_lift_bounds
 
-__all__ = ["ROWS_PER_RELEASE", "attacker_advantage", "attacker_advantage_bound"]
+__all__ = ["ROWS_PER_OUTPUT", "attacker_advantage", "attacker_advantage_bound"]
 
-#: With fewer rows than this per different release, what a release tells is hardly learnt.
-ROWS_PER_RELEASE = 20
+#: Rows per distinct output that are needed to learn what outputs reveal about S.
+ROWS_PER_OUTPUT = 20
 
 
 def attacker_advantage(
@@ -34,35 +34,35 @@ def attacker_advantage(
     random_state: Any = None,
     sample_weight: Any = None,
 ) -> float:
-    """Measure how much better than without it S is guessed from what was released.
+    """Measure how much a release improves guesses of S.
 
-    A classifier learns S from Y on some of the rows and guesses the others, fold by fold. The
-    advantage is the share of right guesses minus that of always guessing the most frequent value.
+    A classifier predicts S from Y by cross-validation. The advantage is its accuracy minus that of
+    always guessing the most frequent value.
 
     Parameters
     ----------
     s : array-like of shape (n_rows,)
-        Sensitive values; missing ones are a value of their own.
+        Sensitive values; missing values are a category of their own.
     Y : array-like of shape (n_rows,) or table of shape (n_rows, n_columns)
         What was released.
     estimator : classifier, optional
-        The attacker. It gets Y as a table and S as whole numbers. By default the columns of Y are
-        taken as categories: if all columns together have few different rows, the most likely
-        value for each of them is guessed, which no attacker can beat given enough rows;
-        otherwise by logistic regression on the categories of each column.
+        The attacker. It gets Y as a table and S as integers. By default the columns of Y are
+        categorical. If Y is one column or has few distinct rows, the attacker guesses the most
+        likely value for each distinct row, which no other attacker can beat given enough rows.
+        Otherwise it is a logistic regression on the one-hot encoded columns.
     cv : int or cross-validation splitter, default=5
-        A number of folds shuffles the rows first.
+        With a number of folds the rows are shuffled first.
     random_state : int, RandomState or None, default=None
         Seed of this shuffle.
     sample_weight : array-like of shape (n_rows,), optional
-        Weight of each row: for the attacker who learns, for right guesses, and for the most
-        frequent value. The ``fit`` of an own ``estimator`` must take it too.
+        Weight of each row in training, in the accuracy and in finding the most frequent value.
+        The ``fit`` of a given ``estimator`` must accept it.
 
     Returns
     -------
     float
-        Below 0 when the guesses are worse than the best one without Y. One measured attack
-        proves no protection: a better attacker may gain more, up to
+        Negative if the guesses are worse than the best one without Y. One attack that fails does
+        not prove protection: a better attacker may gain more, up to
         :func:`attacker_advantage_bound`. The standard error is at most 1 / sqrt(n_rows), or with
         weights w the square root of sum(w^2) / sum(w)^2.
 
@@ -93,9 +93,9 @@ def attacker_advantage(
         cv = _splitter(cv, np.bincount(target), random_state)
     params = {}
     if weight is not None:
-        # Pseudo-counts and penalties are made for weights around 1.
+        # Pseudo-counts and penalties assume weights around 1.
         params["sample_weight"] = weight / weight.mean()
-    # Under metadata routing an own attacker says what it requests; ours just takes the weights.
+    # With metadata routing a given attacker must request the weights; the default ones need not.
     with config_context(enable_metadata_routing=own and get_config()["enable_metadata_routing"]):
         guesses = cross_val_predict(estimator, features, target, cv=cv, params=params)
     right = np.average(guesses == target, weights=weight)
@@ -103,17 +103,17 @@ def attacker_advantage(
 
 
 def _default_attacker(columns: list[Any]) -> tuple[Any, Any]:
-    # Codes come from all rows, those to be guessed too: they tell nothing about S.
-    codes, releases = encode_rows(columns)
-    if len(columns) == 1 or len(releases) * ROWS_PER_RELEASE <= codes.size:
-        # For one column naive Bayes is Bayes; its pseudo-count makes new values fall back on P_S.
-        return CategoricalNB(min_categories=len(releases)), codes[:, None]
+    # Encoding all rows, including those to be guessed, does not use S.
+    codes, outputs = encode_rows(columns)
+    if len(columns) == 1 or len(outputs) * ROWS_PER_OUTPUT <= codes.size:
+        # For one column naive Bayes is exact; its pseudo-count makes new values fall back on P_S.
+        return CategoricalNB(min_categories=len(outputs)), codes[:, None]
     features = np.column_stack([encode_rows([column])[0] for column in columns])
     return LogisticRegression(max_iter=300), OneHotEncoder().fit_transform(features)
 
 
 def _splitter(n_splits: int, counts: np.ndarray, random_state: Any) -> KFold | StratifiedKFold:
-    # Folds alike in S, unless a value is too rare to be in each of them.
+    # Stratify by S, unless a value is too rare to be in every fold.
     kind = StratifiedKFold if counts.min() >= n_splits else KFold
     return kind(n_splits, shuffle=True, random_state=random_state)
 
@@ -128,13 +128,13 @@ def _as_table(Y: Any) -> Any:
 
 
 def attacker_advantage_bound(notion: Notion, p_s: ArrayLike) -> float:
-    r"""Largest advantage in guessing S that a budget allows to any attacker.
+    r"""Largest advantage in guessing S that a budget allows any attacker.
 
     Parameters
     ----------
     notion : Notion
-        The budget that holds, such as ``sanitizer.notion_``. LIP, ALIP and LDP bound the lift
-        itself; averaged notions bound it through the rarest sensitive value.
+        The notion with its budget, such as ``sanitizer.notion_``. LIP, ALIP and LDP bound the
+        lift itself; averaged notions bound it through the rarest sensitive value.
     p_s : array-like of shape (n_sensitive,)
         Prior of S, such as ``sanitizer.joint_.p_s``, or counts of its values.
 
@@ -146,12 +146,12 @@ def attacker_advantage_bound(notion: Notion, p_s: ArrayLike) -> float:
     Notes
     -----
     Let p be the largest P(s), the success of the best guess without Y, and let
-    :math:`e^{-l} \le P(s|y)/P(s) \le e^{u}` hold for all s and y. Whoever sees Y = y guesses
-    right with probability :math:`\max_s P(s|y)` at most. So the advantage is at most
+    :math:`e^{-l} \le P(s|y)/P(s) \le e^{u}` hold for all s and y. Given Y = y, a guess
+    is right with probability at most :math:`\max_s P(s|y)`. So the advantage is at most
 
     .. math:: \sum_y P(y) \max_s P(s|y) - p,
 
-    and three bounds of it hold at once; the smallest is returned.
+    and the smallest of three bounds of it is returned.
 
     1. :math:`P(s|y) \le e^u P(s) \le e^u p`, so it is at most :math:`(e^u - 1) p`: min-entropy
        leakage is at most u.
@@ -161,7 +161,7 @@ def attacker_advantage_bound(notion: Notion, p_s: ArrayLike) -> float:
        distance of P(S|y) and P(S); a lift within the band makes that at most
        :math:`(e^u - 1)(1 - e^{-l}) / (e^u - e^{-l})`.
 
-    For two equally likely values the second one is attained.
+    For two equally likely values the second bound is attained.
 
     Examples
     --------
@@ -172,12 +172,12 @@ def attacker_advantage_bound(notion: Notion, p_s: ArrayLike) -> float:
     """
     prior = as_nonnegative(p_s, "p_s", ndim=1)
     if not prior.any():
-        raise InvalidDistributionError("p_s holds no mass: pass the prior of S or counts of it.")
+        raise InvalidDistributionError("p_s has no mass: pass the prior of S or counts of S.")
     prior = prior / prior.sum()
     with np.errstate(over="ignore"):
         smallest, largest = implied_lift_bounds(notion, prior)
     best = prior.max()
     up, down = np.float64(largest - 1.0), np.float64(1.0 - smallest)
-    with np.errstate(divide="ignore"):  # a budget beyond all doubles, or below them
+    with np.errstate(divide="ignore"):  # budgets that overflow or underflow
         by_distance = 1.0 / (1.0 / up + 1.0 / down)
     return float(min(up * best, down * (1.0 - best), by_distance))

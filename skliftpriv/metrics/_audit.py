@@ -1,4 +1,4 @@
-"""Does a release keep its budget? An answer from fresh rows, with its margin of error."""
+"""Test on fresh rows whether a release keeps its budget, with confidence intervals."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ from ._columns import counted
 __all__ = ["AuditReport", "AuditedBound", "audit", "audit_columns", "audit_counts"]
 
 Verdict: TypeAlias = Literal["holds", "violated", "not enough data"]
-#: Level by the measure of a report that it is: the estimate, and the ends of its interval.
+#: By measure: the estimated level and the ends of its interval.
 _Levels: TypeAlias = dict[str | None, list[float]]
 
 
 @dataclass(frozen=True)
 class AuditedBound:
-    """One bound of a notion, and what the rows say about it.
+    """One bound of a notion and what the rows show about it.
 
     Attributes
     ----------
     budget : float
-        What was promised, in nats.
+        Largest allowed level, in nats.
     level : float
-        Level that the rows show; an estimate.
+        Level estimated from the rows.
     low, high : float
-        Interval that holds the true level with the confidence of the audit.
+        Interval that contains the true level with the confidence of the audit.
     verdict : {"holds", "violated", "not enough data"}
         "violated" if the whole interval lies above the budget, "holds" if it lies below.
     """
@@ -50,7 +50,7 @@ class AuditedBound:
 
     @property
     def verdict(self) -> Verdict:
-        """What follows from the interval."""
+        """Verdict that follows from the interval."""
         if self.low > self.budget:
             return "violated"
         return "holds" if self.high <= self.budget else "not enough data"
@@ -58,21 +58,21 @@ class AuditedBound:
 
 @dataclass(frozen=True)
 class AuditReport:
-    """What fresh rows say about a promise.
+    """Result of an audit: what fresh rows show about a budget.
 
     Attributes
     ----------
     notion : Notion
-        The promise.
+        The notion with the budget that is audited.
     confidence : float
-        Probability that all intervals hold the truth at once.
+        Probability that all intervals contain the true values simultaneously.
     n_rows : int
-        Number of rows looked at.
+        Number of rows audited.
     bounds : dict of str to AuditedBound
-        Every side of the notion.
+        One bound per side of the notion.
     lifts : pandas.DataFrame
-        A row per sensitive value and output: its number of rows, its lift, and the interval of
-        the lift. Intervals of the lift are simultaneous, too.
+        One row per sensitive value and output: the number of rows, the lift and its interval.
+        These intervals are simultaneous as well.
     """
 
     notion: Notion
@@ -89,14 +89,14 @@ class AuditReport:
         return next(verdict for verdict in worst if verdict in verdicts)
 
     def to_frame(self) -> pd.DataFrame:
-        """Return a row per bound: budget, level, interval and verdict."""
+        """Return a table with one row per bound: budget, level, interval and verdict."""
         rows = {
             side: {**asdict(bound), "verdict": bound.verdict} for side, bound in self.bounds.items()
         }
         return pd.DataFrame.from_dict(rows, orient="index").rename_axis("bound")
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything but the single lifts as plain data."""
+        """Return the report without the table of lifts as plain data."""
         return {
             "notion": str(self.notion),
             "verdict": self.verdict,
@@ -125,9 +125,7 @@ class AuditReport:
 
     def _repr_html_(self) -> str:
         table = html_table(self._cells(), [True] * len(self.bounds))
-        notes = [
-            "The level is what these rows show; the true one lies between the two next columns."
-        ]
+        notes = ["The level is an estimate; the true level lies between the next two columns."]
         good = None if self.verdict == "not enough data" else self.verdict == "holds"
         return html_card(good, self.verdict.capitalize(), self._claim(), [], table, notes)
 
@@ -141,20 +139,21 @@ def audit(
 ) -> AuditReport:
     """Check on fresh rows whether a fitted sanitiser keeps its budget.
 
-    The rows are sanitised once more, and what comes out is held against S. They must be
-    independent draws that ``fit`` has not seen: rows that the mechanism was fitted to tell
-    nothing about others. See :func:`~skliftpriv.metrics.audit_columns` for the statistics.
+    The rows are sanitised and the outputs compared with S. The rows must be independent draws
+    that were not used in ``fit``: the rows of ``fit`` say nothing about other rows. See
+    :func:`~skliftpriv.metrics.audit_columns` for the statistics.
 
     Parameters
     ----------
     estimator : fitted sanitiser
         Its budget and its columns are used.
     X : table
-        Fresh rows with the useful column(s) and, unless ``sensitive_features`` is given, S.
+        Fresh rows with the useful column(s) and, unless ``sensitive_features`` is given, the
+        sensitive column(s).
     sensitive_features : array-like of shape (n_rows,), optional
         The sensitive values, when they are not a column of X.
     confidence : float, default=0.95
-        Probability that all intervals hold the truth at once.
+        Probability that all intervals contain the true values simultaneously.
 
     Returns
     -------
@@ -172,38 +171,37 @@ def audit(
     if not isinstance(estimator, LiftSanitizer):
         raise InvalidParameterError(
             f"{type(estimator).__name__} is not a sanitiser; pass the step that sanitises, or use "
-            "audit_columns on what was released."
+            "audit_columns on the released column."
         )
     check_is_fitted(estimator)
     table = Table(X)
     layout = estimator.layout_
     layout.check(table, type(estimator).__name__, sensitive=sensitive_features is None, rest=False)
     sensitive = layout.sensitive_columns(table, sensitive_features)
-    # Other columns are not what is promised, and numbers tell outputs apart in arrays too.
+    # Other columns are not covered, and in arrays only numbers distinguish all outputs.
     outputs = estimator.sample_outputs(X, sensitive_features=sensitive_features)
-    counts = ContingencyTable.count(sensitive, as_columns(outputs, "what was released"))
+    counts = ContingencyTable.count(sensitive, as_columns(outputs, "the outputs"))
     return _audited(counts, estimator.notion_, confidence)
 
 
 def audit_columns(s: Any, y: Any, notion: Notion, *, confidence: float = 0.95) -> AuditReport:
-    """Check whether a released column keeps a budget, whoever made it.
+    """Check whether a released column keeps a budget, however it was made.
 
     Every P(s|y) and P(s), or every P(y|s) for LDP, gets a Clopper-Pearson interval, which is
-    exact for any number of rows, and the intervals share the probability of error. The level of
-    a bound is certain to exceed the budget, with the confidence asked for, when a single pair
-    (s, y) does; it is certain to keep it when all pairs do. Nothing is said about outputs and
-    sensitive values that do not occur in the rows.
+    exact for any number of rows; the intervals share the probability of error. A bound is violated
+    if the interval of one pair (s, y) lies above the budget, and holds if the intervals of all
+    pairs lie below it. Outputs and sensitive values that do not occur in the rows are not covered.
 
     Parameters
     ----------
     s : array-like of shape (n_rows,)
-        Sensitive values; several columns are one joint symbol.
+        Sensitive values; several columns form one joint symbol.
     y : array-like of shape (n_rows,)
-        What was released for the same rows, in the same way.
+        Released values of the same rows; several columns form one joint symbol.
     notion : LIP, ALIP or LDP
-        What was promised.
+        The notion with the budget to audit.
     confidence : float, default=0.95
-        Probability that all intervals hold the truth at once.
+        Probability that all intervals contain the true values simultaneously.
 
     Returns
     -------
@@ -225,16 +223,16 @@ def audit_columns(s: Any, y: Any, notion: Notion, *, confidence: float = 0.95) -
 
 
 def audit_counts(rows: CountedRows, notion: Notion, *, confidence: float = 0.95) -> AuditReport:
-    """Check whether a released column keeps a budget, from rows that are counted already.
+    """Check whether a released column keeps a budget, from rows that are already counted.
 
     Parameters
     ----------
     rows : CountedRows
-        How often each sensitive value occurs with each released one.
+        How often each sensitive value occurs with each released value.
     notion : LIP, ALIP or LDP
-        What was promised.
+        The notion with the budget to audit.
     confidence : float, default=0.95
-        Probability that all intervals hold the truth at once.
+        Probability that all intervals contain the true values simultaneously.
 
     Returns
     -------
@@ -261,11 +259,11 @@ def _audited(table: ContingencyTable, notion: Notion, confidence: float) -> Audi
             f"confidence must lie between 0 and 1, such as 0.95, not {confidence!r}."
         )
     if not isinstance(notion, Notion):
-        raise InvalidParameterError(f"notion must be one such as LIP(0.5), not {notion!r}.")
+        raise InvalidParameterError(f"notion must be a notion such as LIP(0.5), not {notion!r}.")
     counts = table.counts
     if len(counts) < 2:
         raise InvalidParameterError(
-            f"S holds one value only in these rows, {table.sensitive[0]!r}: there is nothing to "
+            f"S has only one value in these rows, {table.sensitive[0]!r}: there is nothing to "
             "leak. Pass rows with at least two sensitive values."
         )
     measured = {name: notion.side(name).measure for name in notion.budget}
@@ -275,7 +273,7 @@ def _audited(table: ContingencyTable, notion: Notion, confidence: float) -> Audi
         levels = _lift_levels(counts, confidence)
     else:
         raise UnsupportedNotionError(
-            f"An audit can judge LIP, ALIP and LDP, but not {notion}; audit a LIP that it implies."
+            f"An audit supports LIP, ALIP and LDP, but not {notion}; audit a LIP that it implies."
         )
     bounds = {
         name: AuditedBound(budget, *map(_level, levels[measured[name]]))
@@ -289,7 +287,7 @@ def _audited(table: ContingencyTable, notion: Notion, confidence: float) -> Audi
 def _lift_interval(
     counts: FloatArray, confidence: float
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Lift of every pair with its simultaneous interval: P(s|y) between its bounds over P(s)."""
+    """Return the lift of every pair and its simultaneous interval, by those of P(s|y) and P(s)."""
     n_s, n_y = counts.shape
     error = (1 - confidence) / (n_s * n_y + n_s)
     low, high = clopper_pearson(counts, counts.sum(axis=0), error)
@@ -317,14 +315,14 @@ def _ratio_levels(counts: FloatArray, confidence: float) -> _Levels:
 
 
 def _largest_ratio(above: FloatArray, below: FloatArray) -> float:
-    """Largest above[s, y] / below[t, y] with s != t."""
+    """Return the largest above[s, y] / below[t, y] with s != t."""
     ratios = above[:, None, :] / below[None, :, :]
     ratios = np.where(np.isnan(ratios), 1.0, ratios)  # 0 / 0: neither occurs
     return float(ratios[~np.eye(len(above), dtype=bool)].max(initial=1.0))
 
 
 def _level(value: float) -> float:
-    """No level is below 0, that of a constant release."""
+    """Clip a level at 0, the level of a constant output."""
     return max(float(value), 0.0)
 
 

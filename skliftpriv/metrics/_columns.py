@@ -1,4 +1,4 @@
-"""Leakage and utility of columns, on the joint distribution that their rows show."""
+"""Leakage and utility of columns, for the joint distribution of their rows."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ def max_log_lift_score(s: Any, y: Any, *, sample_weight: Any = None) -> float:
     Parameters
     ----------
     s : array-like of shape (n_rows,)
-        Sensitive values, of any kind; missing ones are a value of their own. Several columns
-        are one joint symbol.
+        Sensitive values of any type; missing values are a category of their own. Several columns
+        form one joint symbol.
     y : array-like of shape (n_rows,)
-        What was released, in the same way.
+        Released values, read in the same way.
     sample_weight : array-like of shape (n_rows,), optional
         Weight of each row.
 
@@ -40,12 +40,11 @@ def max_log_lift_score(s: Any, y: Any, *, sample_weight: Any = None) -> float:
 
     Notes
     -----
-    This is a plug-in estimate: it is exact for the rows at hand and only an estimate for the
-    population that they come from. An output that occurs once has P(s|y) = 1 for the value in its
-    row and so the largest lift that value can have, whatever the truth is: the fewer rows an
-    output has, the more the estimate exceeds the truth. A pair that happens not to occur has
-    log-lift minus infinity. What a fitted sanitiser promises stands in its ``report_``,
-    computed from its channel and not from draws.
+    This is a plug-in estimate: exact for the given rows, but only an estimate for the population
+    they come from. An output that occurs once has P(s|y) = 1 for the value s in its row, and so
+    the largest lift this value can have. The fewer rows an output has, the more the estimate tends
+    to exceed the true value. A pair that does not occur has log-lift minus infinity. The
+    ``report_`` of a fitted sanitiser is computed from its channel instead of from draws.
 
     Examples
     --------
@@ -59,8 +58,8 @@ def max_log_lift_score(s: Any, y: Any, *, sample_weight: Any = None) -> float:
 def min_log_lift_score(s: Any, y: Any, *, sample_weight: Any = None) -> float:
     """Smallest log-lift of the pairs in two columns; minus infinity if a pair never occurs.
 
-    Parameters are those of :func:`max_log_lift_score`, and so is the caveat: with few rows,
-    pairs are missing by chance.
+    The parameters and the caveat are those of :func:`max_log_lift_score`: with few rows, pairs
+    are missing by chance.
 
     Returns
     -------
@@ -78,7 +77,7 @@ def min_log_lift_score(s: Any, y: Any, *, sample_weight: Any = None) -> float:
 def ldp_score(s: Any, y: Any, *, sample_weight: Any = None) -> float:
     """Level of local differential privacy of S: largest log P(y|s) / P(y|s') in two columns.
 
-    Parameters are those of :func:`max_log_lift_score`, and so is the caveat: one pair that is
+    The parameters and the caveat are those of :func:`max_log_lift_score`: one pair that is
     missing by chance makes the level infinite.
 
     Returns
@@ -98,7 +97,7 @@ def leakage_mutual_information_score(s: Any, y: Any, *, sample_weight: Any = Non
     """Mutual information I(S;Y) of two columns, in nats.
 
     Parameters are those of :func:`max_log_lift_score`. The plug-in estimate is too large by about
-    (n_s - 1)(n_y - 1) / (2 n_rows) for n_s and n_y different values (Miller 1955).
+    (n_s - 1)(n_y - 1) / (2 n_rows) for n_s and n_y distinct values (Miller 1955).
 
     Returns
     -------
@@ -133,26 +132,26 @@ def maximal_leakage_score(s: Any, y: Any, *, sample_weight: Any = None) -> float
 
 
 def nmi_score(x: Any, y: Any, *, sample_weight: Any = None) -> float:
-    """Share I(X;Y) / H(X) of the information in a column that what was released keeps.
+    """Share I(X;Y) / H(X) of the information in a column that a released column keeps.
 
-    Unlike ``sklearn.metrics.normalized_mutual_info_score`` it is not symmetric: it is divided by
-    the entropy of X, as in the report of a sanitiser.
+    Unlike ``sklearn.metrics.normalized_mutual_info_score`` it is not symmetric: the mutual
+    information is divided by the entropy of X, as in the report of a sanitiser.
 
     Parameters
     ----------
     x : array-like of shape (n_rows,)
-        Useful values, of any kind; missing ones are a value of their own. Several columns are
-        one joint symbol.
+        Useful values of any type; missing values are a category of their own. Several columns
+        form one joint symbol.
     y : array-like of shape (n_rows,)
-        What was released, in the same way.
+        Released values, read in the same way.
     sample_weight : array-like of shape (n_rows,), optional
         Weight of each row.
 
     Returns
     -------
     float
-        From 0 to 1. A constant X has nothing to lose: its share is 1. The plug-in estimate is too
-        large when there are few rows per pair of values.
+        Between 0 and 1; 1 if X is constant. The plug-in estimate is too large when there are few
+        rows per pair of values.
 
     Examples
     --------
@@ -168,7 +167,7 @@ def _joint(s: Any, y: Any, sample_weight: Any, first: str = "s") -> FloatArray:
 
 
 def counted(s: Any, y: Any, sample_weight: Any = None, first: str = "s") -> ContingencyTable:
-    """Count the pairs in two columns; ``first`` is how messages call the first one."""
+    """Count the pairs in two columns; messages call the first one ``first``."""
     s_columns, y_columns = as_columns(s, first), as_columns(y, "y")
     n_rows = len(s_columns[0])
     if len(y_columns[0]) != n_rows:

@@ -1,4 +1,4 @@
-"""What several releases leak together, for the distribution of given rows."""
+"""Leakage of several released columns together, for the distribution of given rows."""
 
 from __future__ import annotations
 
@@ -19,35 +19,36 @@ from ..report import LeakageSummary
 
 __all__ = ["joint_leakage", "leakage_together", "protects_column"]
 
-#: Entries of all releases together beyond which they are refused: some 300 MB.
+#: Largest number of cells of the joint channel, about 300 MB.
 _MOST_ENTRIES = 5_000_000
 
 
 def joint_leakage(
     sanitizers: Sequence[LiftSanitizer], X: Any, *, sensitive_features: Any = None
 ) -> LeakageSummary:
-    """Measure what several columns, each sanitised on its own, leak together.
+    """Measure what several columns leak together when each is sanitised on its own.
 
-    Budgets of single columns do not add up to a budget of all of them: two releases that each
-    reveal nothing can together reveal everything. This measures the leakage of the joint
-    release for the distribution of the given rows. The sanitisers draw independently of each
-    other; two of them may release the same column.
+    Budgets of single columns do not add up to a joint budget: two columns that each reveal nothing
+    can together reveal everything. This function measures the leakage of the joint release for
+    the distribution of the given rows. The sanitisers draw independently of each other; two of
+    them may sanitise the same column.
 
     Parameters
     ----------
     sanitizers : sequence of fitted sanitisers
-        All for the same S. Their mechanisms must not see S, as that of ConditionalReporting does.
-        Only the columns that they sanitise count, not those that ``remainder="passthrough"``
-        releases beside them.
+        All must protect the same S. Mechanisms that look at S at ``transform``, such as
+        ConditionalReporting, are not supported. Columns that ``remainder="passthrough"`` releases
+        are not measured.
     X : table
-        Rows with all useful columns and, unless ``sensitive_features`` is given, S.
+        Rows with all useful columns and, unless ``sensitive_features`` is given, the sensitive
+        column(s).
     sensitive_features : array-like of shape (n_rows,), optional
         The sensitive values, when they are not a column of X.
 
     Returns
     -------
     LeakageSummary
-        Its ``nmi`` is the share of the joint symbol of all useful columns that is kept.
+        Its ``nmi`` is the share of information kept about all useful columns as one joint symbol.
 
     Examples
     --------
@@ -76,8 +77,8 @@ def joint_leakage(
     names = list(dict.fromkeys(sanitizer.layout_.sensitive_name for sanitizer in named))
     if len(names) > 1:
         raise InvalidParameterError(
-            f"The sanitisers protect different columns, {' and '.join(names)}: measure those of "
-            "one sensitive column at a time."
+            f"The sanitisers protect different columns, {' and '.join(names)}: measure one "
+            "sensitive column at a time."
         )
     if sensitive_features is None and not named:
         raise InvalidParameterError(
@@ -89,7 +90,7 @@ def joint_leakage(
 
 
 def protects_column(sanitizer: LiftSanitizer) -> bool:
-    """Tell whether S was a column of X at fit, rather than given apart."""
+    """Tell whether S was a column of X at fit, rather than passed on its own."""
     return bool(sanitizer.layout_.sensitive)
 
 
@@ -98,16 +99,16 @@ def leakage_together(
     plain: Sequence[Any],
     sensitive: Sequence[Any] | None,
 ) -> LeakageSummary:
-    """Measure a release of sanitised and of plain columns, for the distribution of the rows.
+    """Measure sanitised and plain columns together, for the distribution of the rows.
 
     Parameters
     ----------
     sanitised : sequence of (fitted sanitiser, table)
-        Each with the rows that reach it; row i of all tables is the same person.
+        Each sanitiser with its input; row i of all tables is the same person.
     plain : sequence of columns
-        What is released as it is.
+        Columns that are released unchanged.
     sensitive : sequence of columns or None
-        Columns of S; None to measure only what is kept of the useful columns.
+        Columns of S; None to measure utility only.
     """
     coded = [_coded(sanitizer, table) for sanitizer, table in sanitised]
     codes = [code for code, _ in coded]
@@ -116,37 +117,37 @@ def leakage_together(
         plain_codes, values = encode_rows(plain)
         codes.append(plain_codes)
         channels.append(_identity(len(values)))
-    # Rows with the same symbol everywhere have the same joint release.
+    # Rows with the same symbols have the same joint output distribution.
     positions, symbol = np.unique(np.column_stack(codes), axis=0, return_inverse=True)
     symbol = symbol.reshape(-1)
     rows = [channel[positions[:, k]] for k, channel in enumerate(channels)]
     _check_size(rows)
-    release = reduce(_row_products, rows)
+    joint_channel = reduce(_row_products, rows)
     p_x = np.bincount(symbol) / symbol.size
     total = float(entropy(p_x))
-    given_x = np.add.reduceat(entr(release.data), release.indptr[:-1])
-    kept = float(np.clip(entropy(p_x @ release) - p_x @ given_x, 0.0, total))
-    # Without S there is one value of it, and nothing to leak.
+    given_x = np.add.reduceat(entr(joint_channel.data), joint_channel.indptr[:-1])
+    kept = float(np.clip(entropy(p_x @ joint_channel) - p_x @ given_x, 0.0, total))
+    # Without S, a constant takes its place and nothing leaks.
     s, values = encode_rows([np.zeros_like(symbol)] if sensitive is None else sensitive)
     if sensitive is not None:
         _check_sensitive(sanitised, values)
-    if len(values) * release.shape[1] > _MOST_ENTRIES:
-        raise _too_large(len(values) * release.shape[1])
+    if len(values) * joint_channel.shape[1] > _MOST_ENTRIES:
+        raise _too_large(len(values) * joint_channel.shape[1])
     pairs = csr_array(
         (np.full(s.size, 1 / s.size), (s, symbol)), shape=(len(values), positions.shape[0])
     )
-    p_sy = (pairs @ release).toarray()
+    p_sy = (pairs @ joint_channel).toarray()
     return LeakageSummary.of_release(p_sy, kept, kept / total if total > 0 else 1.0)
 
 
 def _coded(sanitizer: LiftSanitizer, X: Any) -> tuple[np.ndarray, csr_array]:
-    """Codes of the rows and, for every code, the distribution of what is released."""
+    """Return the code of every row, and the distribution of the output for every code."""
     name, channel = type(sanitizer).__name__, sanitizer.channel_
     if sanitizer.needs_sensitive:
         raise InvalidParameterError(
-            f"{name} looks at S when it releases a row, so what it leaks together with other "
-            "columns cannot be measured from its channel; use a sanitiser that sees X only, or "
-            "attacker_advantage on what was released."
+            f"{name} looks at S at transform, so what it leaks together with other columns cannot "
+            "be measured from its channel; use a sanitiser that sees X only, or "
+            "attacker_advantage on the released columns."
         )
     if channel is None:
         n_values = len(sanitizer.joint_.p_x)
@@ -156,7 +157,7 @@ def _coded(sanitizer: LiftSanitizer, X: Any) -> tuple[np.ndarray, csr_array]:
             "mechanism, or merge values first."
         )
     codes = sanitizer.encode(X)
-    # What was not seen at fit is replaced by a draw from the distribution of the release.
+    # Values not seen at fit are replaced by a draw from the distribution of Y.
     anyone = csr_array(channel.p_y(sanitizer.joint_.p_x)[None, :])
     rows = csr_array(vstack([channel.sparse, anyone]))
     return np.where(codes < 0, rows.shape[0] - 1, codes), rows
@@ -167,11 +168,11 @@ def _identity(n: int) -> csr_array:
 
 
 def _row_products(a: csr_array, b: csr_array) -> csr_array:
-    """Multiply every row of one matrix by the same row of another: the outputs are pairs."""
+    """Multiply every row of one matrix by the same row of another; outputs become pairs."""
     in_a, in_b = np.diff(a.indptr), np.diff(b.indptr)
     partners = np.repeat(in_b, in_a)
     left = np.repeat(np.arange(a.nnz), partners)
-    # Partners of an entry of a are the entries in the same row of b, one after the other.
+    # The partners of an entry of a are the consecutive entries in the same row of b.
     first = np.repeat(b.indptr[:-1], in_a) - (np.cumsum(partners) - partners)
     right = np.arange(left.size) + np.repeat(first, partners)
     pairs = a.indices[left].astype(np.int64) * b.shape[1] + b.indices[right]
@@ -182,7 +183,7 @@ def _row_products(a: csr_array, b: csr_array) -> csr_array:
 
 
 def _check_size(rows: Sequence[csr_array]) -> None:
-    """Refuse a product before it is made."""
+    """Refuse a product that would be too large, before computing it."""
     entries = np.prod([np.diff(part.indptr).astype(float) for part in rows], axis=0).sum()
     if entries > _MOST_ENTRIES:
         raise _too_large(entries)
@@ -190,9 +191,9 @@ def _check_size(rows: Sequence[csr_array]) -> None:
 
 def _too_large(entries: float) -> InvalidParameterError:
     return InvalidParameterError(
-        f"All releases together have {entries:,.0f} cells, and more than {_MOST_ENTRIES:,} are "
-        "too many to be measured; leave columns out, merge rare values first, or use one "
-        "sanitiser with a list as useful=."
+        f"All columns together have {entries:,.0f} cells, but at most {_MOST_ENTRIES:,} can be "
+        "measured; leave columns out, merge rare values first, or use one sanitiser with a list "
+        "as useful=."
     )
 
 
@@ -201,7 +202,7 @@ def _check_sensitive(sanitised: Sequence[tuple[LiftSanitizer, Any]], values: lis
         labels = sanitizer.joint_.sensitive_labels
         if set(values).isdisjoint(labels):
             raise InvalidParameterError(
-                f"The sensitive values are such as {values[0]!r}, but {type(sanitizer).__name__} "
-                f"of {', '.join(sanitizer.layout_.useful_names)} protects values such as "
-                f"{labels[0]!r}: pass the S that all sanitisers were fitted to."
+                f"The sensitive values are like {values[0]!r}, but {type(sanitizer).__name__} of "
+                f"{', '.join(sanitizer.layout_.useful_names)} protects values like {labels[0]!r}: "
+                "pass the S that all sanitisers were fitted with."
             )

@@ -1,7 +1,7 @@
-"""What reaches the last step of a fitted model: what sanitisers release, and what goes past them.
+"""Find the columns that reach the last step of a fitted model, sanitised or not.
 
-Steps behind a sanitiser can only take away from what it released, so they are not looked at:
-columns that a later step drops count as well.
+Steps after a sanitiser can only remove information, so they are not examined: columns that a
+later step drops still count.
 """
 
 from __future__ import annotations
@@ -26,22 +26,22 @@ from ._joint import protects_column
 
 __all__ = ["Part", "reaching"]
 
-#: Cells of a sparse table beyond which it is not written out: 80 MB.
+#: Largest number of cells of a sparse table that is made dense, 80 MB.
 _MOST_CELLS = 10_000_000
 
 
 @dataclass(frozen=True)
 class Part:
-    """Columns that reach a model on one way.
+    """Columns that reach a model by one path.
 
     Attributes
     ----------
     step : str
-        The way, for messages.
+        The path, for messages.
     sanitizer : LiftSanitizer or None
-        The fitted sanitiser that they come from; None for columns that no sanitiser has seen.
+        The fitted sanitiser on this path, if any.
     rows : callable
-        Returns the table that the sanitiser gets, or the columns that no sanitiser has seen.
+        Returns the input of the sanitiser, or the columns if there is none.
     """
 
     step: str
@@ -65,9 +65,9 @@ class Part:
         return [layout.column(table, i) for i in layout.rest]
 
     def released(self, s: Any) -> Any:
-        """Return what comes out; ``s`` are the sensitive values, for a mechanism that needs them.
+        """Return the released columns.
 
-        They are used only if they were given to the sanitiser at fit, apart from X.
+        The sensitive values ``s`` are used only if S was not a column of X at fit.
         """
         rows = _dense(self.rows(), self.step)
         if self.sanitizer is None:
@@ -77,34 +77,34 @@ class Part:
 
 
 def reaching(model: Any, X: Any) -> list[Part]:
-    """List what reaches the last step of a fitted model.
+    """List the columns that reach the last step of a fitted model, by path.
 
     Parameters
     ----------
     model : fitted sanitiser, Pipeline, ColumnTransformer, FeatureUnion, search or frozen estimator
-        With a sanitiser at any depth.
+        Contains a sanitiser at any depth.
     X : table or None
-        Rows that are sent through the model, when a part asks for them.
+        Rows to send through the model, if they are needed.
     """
 
     def given() -> Any:
         if X is None:
             raise InvalidParameterError(
-                "More than one sanitiser's release reaches the model, which is measured on rows: "
-                "pass X."
+                "More than the columns of one sanitiser reach the model, and their joint leakage "
+                "is measured on rows: pass X."
             )
         return X
 
     if next(_sanitizers(model), None) is None:
         raise InvalidParameterError(
-            f"{type(model).__name__} holds no sanitiser to be scored. The scorers look into "
-            "Pipeline, ColumnTransformer, FeatureUnion, FrozenEstimator and fitted searches."
+            f"{type(model).__name__} contains no sanitiser. The scorers look into Pipeline, "
+            "ColumnTransformer, FeatureUnion, FrozenEstimator and fitted searches."
         )
     return _walk(model, given, "")
 
 
 def _walk(part: Any, rows: Callable[[], Any], step: str) -> list[Part]:
-    """List what comes out of a part of a model that gets these rows."""
+    """List the columns that a part of a model returns for these rows."""
     part = _unwrapped(part)
     if next(_sanitizers(part), None) is None:
         return _without_sanitizer(part, rows, step)
@@ -125,7 +125,7 @@ def _without_sanitizer(part: Any, rows: Callable[[], Any], step: str) -> list[Pa
         return []
     if hasattr(part, "transform"):
         return [Part(step, None, cache(lambda: part.transform(rows())))]
-    # "passthrough", or a predictor: it gets the rows as they are.
+    # "passthrough" or a predictor: the rows stay unchanged.
     return [Part(step, None, rows)]
 
 
@@ -141,20 +141,20 @@ def _along(pipeline: Pipeline, rows: Callable[[], Any], step: str) -> list[Part]
 
 
 def _check_later(inner: Any, parts: list[Part], where: str) -> None:
-    """Refuse a later sanitiser that takes more than what others have released."""
+    """Refuse a later sanitiser whose input is not only what others have released."""
     later = list(_sanitizers(inner))
     if later and any(part.passes for part in parts):
         past = next(part.step for part in parts if part.passes)
         raise InvalidParameterError(
-            f"{where} sanitises columns that {past} lets pass, behind another sanitiser, so what "
-            "reaches the model cannot be told apart. Put the sanitisers side by side in a "
-            "ColumnTransformer, or use attacker_advantage on what was released."
+            f"{where} follows another sanitiser and may sanitise columns that {past} passes "
+            "through, so the leakage of the model cannot be measured. Put the sanitisers side by "
+            "side in a ColumnTransformer, or use attacker_advantage on the released columns."
         )
     again = next((s for s in later if s.needs_sensitive), None)
     if again is not None:
         raise InvalidParameterError(
-            f"{where} is a {type(again).__name__} behind another sanitiser: it looks at S again, "
-            "and its report does not count the first release. Leave one of them out."
+            f"{where} is a {type(again).__name__} after another sanitiser: it looks at S again, "
+            "and its report does not include the first one. Leave one of them out."
         )
 
 
@@ -170,19 +170,19 @@ def _sanitizers(part: Any) -> Iterator[LiftSanitizer]:
 def _unwrapped(part: Any) -> Any:
     if isinstance(part, FrozenEstimator):
         return _unwrapped(part.estimator)
-    # A search of any kind: other estimators may have a parameter refit, too.
+    # A search: other estimators may also have a parameter refit.
     if hasattr(part, "best_estimator_") or (hasattr(part, "refit") and hasattr(part, "n_splits_")):
         check_is_fitted(part)
         if not hasattr(part, "best_estimator_"):
             raise InvalidParameterError(
-                f"{type(part).__name__} has no best_estimator_ to be scored: fit it with refit=."
+                f"{type(part).__name__} has no best_estimator_ to score: fit it with refit=."
             )
         return _unwrapped(part.best_estimator_)
     return part
 
 
 def _children(part: Any) -> list[tuple[str, Any, Any]]:
-    """Return name, estimator and columns of the parts; None are all columns."""
+    """Return name, estimator and columns of the parts; None stands for all columns."""
     if isinstance(part, Pipeline):
         return [(name, inner, None) for name, inner in part.steps]
     if isinstance(part, FeatureUnion):
@@ -205,7 +205,7 @@ def _selected(rows: Callable[[], Any], columns: Any) -> Callable[[], Any]:
 
 
 def _select(X: Any, columns: Any) -> Any:
-    """Select columns by whatever a ColumnTransformer takes, in the container of X."""
+    """Select columns as a ColumnTransformer does, in the container of X."""
     one = not isinstance(columns, slice) and np.ndim(columns) == 0
     listed = [columns] if one else columns
     selector = ColumnTransformer([("x", "passthrough", listed)], verbose_feature_names_out=False)
@@ -214,7 +214,7 @@ def _select(X: Any, columns: Any) -> Any:
         pandas = frame.implementation is nw.Implementation.PANDAS
         selector.set_output(transform="pandas" if pandas else "polars")
     chosen = selector.fit_transform(X)
-    # A transformer of one column that is given by its bare name gets a series, not a table.
+    # ColumnTransformer passes a column given by its bare name as a series, not as a table.
     return nw.to_native(Table(chosen).column(0), pass_through=True) if one else chosen
 
 
@@ -223,8 +223,8 @@ def _dense(rows: Any, step: str) -> Any:
         return rows
     if np.prod(rows.shape, dtype=float) > _MOST_CELLS:
         raise InvalidParameterError(
-            f"{step} passes a sparse table of {rows.shape[1]:,} columns on, too many to be "
-            "measured: drop it, or sanitise its columns."
+            f"{step} returns a sparse table of {rows.shape[1]:,} columns, too many to measure: "
+            "drop it, or sanitise its columns."
         )
     return rows.toarray()
 

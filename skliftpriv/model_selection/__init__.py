@@ -1,4 +1,4 @@
-"""Choosing a mechanism and a budget: trade-off curves, and refit rules for GridSearchCV."""
+"""Choose a mechanism and a budget: trade-off curves and refit rules for GridSearchCV."""
 
 from ._refit import best_score_with_leakage_below, smallest_epsilon_within_one_se
 from ._tradeoff import tradeoff_curve

@@ -1,4 +1,4 @@
-"""Rules by which GridSearchCV chooses a budget: ``GridSearchCV(..., refit=rule)``."""
+"""Rules for choosing a budget with ``GridSearchCV(..., refit=rule)``."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ from ..exceptions import InfeasibleError, InvalidParameterError
 
 __all__ = ["best_score_with_leakage_below", "smallest_epsilon_within_one_se"]
 
-_WHY = '; error_score="raise" says why.'
+_WHY = '; error_score="raise" shows why.'
 
 Rule = Callable[[Mapping[str, Any]], int]
 
 
 def smallest_epsilon_within_one_se(score: str = "score", epsilon_param: str | None = None) -> Rule:
-    """Make the rule: the most private candidate that does about as well as the best one.
+    """Make a rule that chooses the most private candidate within one standard error of the best.
 
-    "About as well" means a mean test score within one standard error of the best one's, where
-    the error is that of the mean over the folds (Breiman et al. 1984). Among candidates with the
-    same epsilon the one with the best score is chosen.
+    A candidate qualifies if its mean test score is within one standard error of the best mean,
+    where the error is that of the best mean over the folds (Breiman et al. 1984). Among
+    candidates with the same epsilon the one with the best score is chosen.
 
     Parameters
     ----------
     score : str, default="score"
-        Name of the score, a key of the dict given as ``scoring``; "score" if that is no dict.
+        Name of the score: a key of the dict ``scoring``, or "score" if that is not a dict.
     epsilon_param : str, optional
         Name of the parameter, such as "sanitizer__epsilon". By default the one in the grid
-        that ends in "epsilon". A pair counts as the sum of its two budgets; a candidate without
-        epsilon as the least private.
+        that ends in "epsilon". A pair counts as the sum of its two budgets. Candidates without
+        epsilon count as least private.
 
     Returns
     -------
@@ -71,17 +71,17 @@ def smallest_epsilon_within_one_se(score: str = "score", epsilon_param: str | No
 def best_score_with_leakage_below(
     cap: float, leakage: str = "max_log_lift", score: str = "score"
 ) -> Rule:
-    """Make the rule: the best candidate among those that leak no more than a cap.
+    """Make a rule that chooses the best candidate among those that leak no more than a cap.
 
     Parameters
     ----------
     cap : float
         Largest leakage allowed, in every fold.
     leakage : str, default="max_log_lift"
-        Name of the leakage, a key of the dict given as ``scoring`` whose value is a scorer
-        such as :func:`skliftpriv.metrics.max_log_lift_scorer`.
+        Name of the leakage: a key of the dict ``scoring`` whose value is a scorer such as
+        :func:`skliftpriv.metrics.max_log_lift_scorer`.
     score : str, default="score"
-        Name of the score to maximise, a key of the same dict. Ties go to the candidate that
+        Name of the score to maximise: a key of the same dict. Ties go to the candidate that
         leaks less.
 
     Returns
@@ -113,7 +113,7 @@ def best_score_with_leakage_below(
     return _LeakageBelow(float(cap), leakage, score)
 
 
-# Classes and not closures, so that a search can be pickled and its repr says what the rule is.
+# Classes rather than closures, so a search can be pickled and its repr shows the rule.
 
 
 @dataclass(frozen=True)
@@ -128,7 +128,7 @@ class _SmallestEpsilon:
         error = 0.0
         if len(splits) > 1:
             error = float(splits[:, best].std(ddof=1) / np.sqrt(len(splits)))
-        # NaN is not within anything: failed candidates are out.
+        # Comparisons with NaN are False, so failed candidates are left out.
         good_enough = np.flatnonzero(mean >= mean[best] - error)
         epsilon = self._epsilons(cv_results)[good_enough]
         return int(good_enough[np.lexsort((-mean[good_enough], epsilon))[0]])
@@ -143,7 +143,7 @@ class _SmallestEpsilon:
                 raise InvalidParameterError(
                     f"{'Several parameters' if found else 'No parameter'} of the grid "
                     f"end{'' if found else 's'} in 'epsilon' ({seen}); "
-                    "name it by epsilon_param=."
+                    "set epsilon_param= to its name."
                 )
             name = found[0]
         elif name not in grid:
@@ -186,7 +186,7 @@ def _mean(cv_results: Mapping[str, Any], score: str) -> FloatArray:
         known = [name[10:] for name in cv_results if name.startswith("mean_test_")]
         raise InvalidParameterError(
             f"{score!r} is not among the scores of the search: {', '.join(map(repr, known))}. "
-            "Name it as in scoring=."
+            "Use a name from scoring=."
         )
     mean = np.asarray(cv_results[key], dtype=float)
     if np.isnan(mean).all():

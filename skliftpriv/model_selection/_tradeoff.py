@@ -1,4 +1,4 @@
-"""What each mechanism keeps and leaks at each budget."""
+"""What mechanisms keep and leak over a range of budgets."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from ..exceptions import InvalidParameterError
 
 __all__ = ["tradeoff_curve"]
 
-#: A level of 0 may come out so far above it as a double.
+#: Largest level that counts as 0, for rounding errors.
 _ROUNDING = 1e-12
 
-#: Columns that are read from the report.
+#: Columns read from the report.
 MEASURES = (
     "nmi",
     "mutual_information",
@@ -42,24 +42,23 @@ def tradeoff_curve(
 ) -> pd.DataFrame:
     """Measure what mechanisms keep and leak over a range of budgets.
 
-    The rows are counted once for all mechanisms with the same columns, so that a curve costs
-    little more than its mechanisms. Every row of the result is exactly what ``fit`` with this
-    epsilon would report.
+    The rows are counted once for all mechanisms with the same columns, so a curve costs little
+    more than its mechanisms. Every row of the result is what ``fit`` with this epsilon reports.
 
     Parameters
     ----------
     estimators : sanitiser, sequence of sanitisers, or dict from name to sanitiser
-        Unfitted sanitisers; fitted ones are cloned too. Without names each is called after its
-        class and, where a class comes twice, after the parameters that differ.
+        Sanitisers; they are cloned, whether fitted or not. Without names each is called by its
+        class and, if a class occurs more than once, the parameters that differ.
     X : table or CountedRows
-        Rows with the useful column(s) and, unless ``sensitive_features`` is given, S; or rows
-        that are counted already.
+        Rows with the useful column(s) and, unless ``sensitive_features`` is given, the sensitive
+        column(s); or rows that are already counted.
     epsilons : iterable of float or pair
         Budgets to set on every sanitiser.
     sensitive_features : array-like of shape (n_rows,), optional
         The sensitive values, when they are not a column of X.
     n_jobs : int, optional
-        Number of processes, as in scikit-learn.
+        Number of parallel jobs, as in scikit-learn.
     verbose : bool, default=False
         Whether to show progress on standard error.
 
@@ -72,10 +71,10 @@ def tradeoff_curve(
         - ``nmi``, ``mutual_information``: what is kept of X;
         - ``max_log_lift``, ``min_log_lift``, ``ldp``, ``leakage_mutual_information``,
           ``maximal_leakage``: what is leaked about S;
-        - ``budget_used``: largest share of the budget that a side of the notion takes up, with
-          ``confidence`` for the worst distribution of the confidence set;
+        - ``budget_used``: level divided by budget, the largest over the sides of the notion; with
+          ``confidence``, for the worst distribution of the confidence set;
         - ``satisfied``: whether the budget is met, decided in exact arithmetic;
-        - ``gap``: distance to the optimum at most, NaN for mechanisms that do not know it;
+        - ``gap``: bound on the distance to the optimum, NaN for mechanisms without one;
         - ``seconds``: time of the mechanism, without counting.
 
     Examples
@@ -128,7 +127,7 @@ def _row(name: str, sanitizer: LiftSanitizer, rows: CountedRows) -> dict[str, An
 
 
 def _share(level: float, budget: float) -> float:
-    """Return what a level takes up of a budget; nothing takes nothing of an empty one."""
+    """Return the share of a budget that a level uses; 0 if both are 0."""
     if budget > 0:
         return level / budget
     return 0.0 if level <= _ROUNDING else float("inf")
@@ -145,8 +144,8 @@ def _named(estimators: Any) -> dict[str, LiftSanitizer]:
         if len(named) < len(several):
             twice = next(name for name in names if names.count(name) > 1)
             raise InvalidParameterError(
-                f"{twice} is given twice with the same parameters; give each its own name in a "
-                "dict, or leave one out."
+                f"{twice} occurs twice with the same parameters; pass a dict with a name for "
+                "each, or leave one out."
             )
     if not named:
         raise InvalidParameterError("estimators is empty: pass at least one sanitiser.")
@@ -166,7 +165,7 @@ def _names(sanitizers: Sequence[Any]) -> list[str]:
         if len(alike) == 1 or not isinstance(sanitizer, LiftSanitizer):
             names.append(kind.__name__)
             continue
-        # Every epsilon is replaced, so it tells nothing apart.
+        # Every epsilon is replaced, so it does not distinguish sanitisers.
         own = {key: repr(value) for key, value in sanitizer.get_params().items()}
         others = [other.get_params() for other in alike]
         differ = [
@@ -179,7 +178,7 @@ def _names(sanitizers: Sequence[Any]) -> list[str]:
 
 
 def _shown(rows: Iterable[dict[str, Any]], total: int, verbose: bool) -> Iterator[dict[str, Any]]:
-    """Yield the rows, and show how many there are already."""
+    """Yield the rows and show progress."""
     progress = Progress(verbose)
     try:
         for done, row in enumerate(rows, start=1):

@@ -161,7 +161,7 @@ def test_the_warning_says_how_many_rows_would_do(kind, notion):
     text = str(caught[0].message)
     assert f"{len(few):,} rows" in text
     assert caught[0].filename == __file__
-    rows = int(re.search(r"About ([\d,]+) rows", text)[1].replace(",", ""))
+    rows = int(re.search(r"about ([\d,]+) rows", text)[1].replace(",", ""))
     assert rows > len(few)
     with warnings.catch_warnings():
         warnings.simplefilter("error", SampleSizeWarning)

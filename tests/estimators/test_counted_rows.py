@@ -103,7 +103,7 @@ def test_columns_may_be_left_out_and_must_not_differ():
 @pytest.mark.parametrize(
     ("counts", "message"),
     [
-        ([1.5, 2.0], "whole numbers of rows"),
+        ([1.5, 2.0], "must be whole numbers"),
         ([-1, 2], "counts must be finite and non-negative, but row 0"),
         ([0, 0], "counts is zero for every row"),
         ([1], r"counts.shape == \(1,\), expected \(2,\)"),

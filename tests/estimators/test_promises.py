@@ -73,7 +73,7 @@ def test_srlip_refuses_values_that_fit_has_not_seen():
     with pytest.raises(TypeError, match="handle_unknown"):
         SRLIPSanitizer("s", ["sex", "job"], handle_unknown="resample")
     sanitizer = SRLIPSanitizer("s", ["sex", "job"], epsilon=0.5).fit(frame)
-    with pytest.raises(UnknownCategoryError, match="Fit on data that holds them") as info:
+    with pytest.raises(UnknownCategoryError, match="Fit on data that contains them") as info:
         sanitizer.transform(frame.assign(job="new"))
     assert "resample" not in str(info.value)
 
@@ -342,7 +342,7 @@ CASES = {
         lambda: fit(ORRSanitizer(*PAIR, epsilon=2.0)),
         lambda: fit(SRRSanitizer(*PAIR, epsilon=2.0)),
     ),
-    "of X below the best that randomises within the same groups": (
+    "of X below the best mechanism within the same groups": (
         lambda: fit(SRRSanitizer(*PAIR, epsilon=2.0)),
         lambda: fit(ORRSanitizer(*PAIR, epsilon=2.0)),
     ),

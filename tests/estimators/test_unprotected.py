@@ -16,7 +16,7 @@ from skliftpriv.html import report_page
 PAIR = ("relationship", "occupation")
 ADULT = load_adult()[list(PAIR)]
 SORTED = ADULT.sort_values("relationship", ignore_index=True)
-ORDER = "the order of the rows, which goes together with the sensitive values"
+ORDER = "the order of the rows, which is associated with the sensitive values"
 
 
 def merging(**parameters):
@@ -36,13 +36,13 @@ TELLING = {
     ),
     "codes of S": (
         ADULT.set_axis(pd.Index(pd.factorize(ADULT["relationship"])[0])),
-        "the index, which goes together with the sensitive values",
+        "the index, which is associated with the sensitive values",
     ),
     "last digit": (
         ADULT.set_axis(
             pd.Index(10 * np.arange(len(ADULT)) + pd.factorize(ADULT["relationship"])[0])
         ),
-        "the index, which goes together with the sensitive values",
+        "the index, which is associated with the sensitive values",
     ),
 }
 

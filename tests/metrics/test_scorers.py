@@ -197,8 +197,8 @@ def test_columns_with_too_many_values_are_refused_by_step():
     rows = ADULT[[*COLUMNS, "age"]].assign(age=np.arange(len(ADULT)))
     sparse = FunctionTransformer(lambda X: csr_array((len(X), 100_000)))
     for beside, message in (
-        ("passthrough", r"by part1, and 3,000 rows are too few .*attacker_advantage_scorer"),
-        (sparse, "part1 passes a sparse table of 100,000 columns"),
+        ("passthrough", r"through part1, and 3,000 rows are too few .*attacker_advantage_scorer"),
+        (sparse, "part1 returns a sparse table of 100,000 columns"),
     ):
         coded = merging("occupation", 0.5).set_params(output="code")
         model = side_by_side((coded, COLUMNS), (beside, ["age"])).fit(rows)
@@ -249,7 +249,7 @@ def test_a_search_says_why_it_could_not_score():
     )
     with (
         pytest.warns(UserWarning, match="rows are too few to measure"),
-        pytest.raises(InvalidParameterError, match='error_score="raise" says why'),
+        pytest.raises(InvalidParameterError, match='error_score="raise" shows why'),
     ):
         search.fit(rows)
 
@@ -308,7 +308,7 @@ def test_sensitive_values_that_are_no_column_are_found_by_index():
     assert scorer(fitted, X.iloc[::-1]) == pytest.approx(scorer(fitted, X), abs=0.02)
     with pytest.raises(InvalidParameterError, match="no index"):
         scorer(fitted, pl.DataFrame(X))
-    with pytest.raises(InvalidParameterError, match="needs to be unique"):
+    with pytest.raises(InvalidParameterError, match="must be unique"):
         scorer(fitted, X.set_axis(X.index + 1))
 
 
@@ -353,7 +353,7 @@ def test_scorers_can_be_sent_to_other_processes():
 
 
 def test_models_without_a_fitted_sanitizer_are_refused():
-    with pytest.raises(InvalidParameterError, match="LogisticRegression holds no sanitiser"):
+    with pytest.raises(InvalidParameterError, match="LogisticRegression contains no sanitiser"):
         metrics.nmi_scorer(LogisticRegression(solver="liblinear"))
     with pytest.raises(NotFittedError):
         metrics.nmi_scorer(clone(SANITIZER))

@@ -133,7 +133,7 @@ def test_names_tell_equal_classes_apart():
         "SubsetMergingSanitizer(lam=0.65)",
         "WatchdogSanitizer",
     ]
-    with pytest.raises(InvalidParameterError, match="given twice"):
+    with pytest.raises(InvalidParameterError, match="occurs twice"):
         tradeoff_curve([several[0], clone(several[0])], ADULT, [0.5])
 
 
@@ -167,7 +167,7 @@ def test_mistakes_are_explained():
         tradeoff_curve(SubsetMergingSanitizer(), ADULT, [1.0])
     with pytest.raises(UnsupportedNotionError, match="not supported"):
         tradeoff_curve(ORRSanitizer(*PAIR, notion="chi2"), ADULT, [1.0])
-    with pytest.raises(InvalidParameterError, match="one value only"):
+    with pytest.raises(InvalidParameterError, match="only one value"):
         tradeoff_curve(sanitizer, ADULT[ADULT["relationship"] == "Wife"], [1.0])
 
 
