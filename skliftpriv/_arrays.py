@@ -1,4 +1,4 @@
-"""What both nouns share: checks on arrays and labels, and immutability."""
+"""Checks of arrays and labels, and the base class of immutable matrices with labels."""
 
 from __future__ import annotations
 
@@ -13,19 +13,18 @@ from .exceptions import InvalidDistributionError
 FloatArray = NDArray[np.float64]
 Label = Hashable
 
-# How far from 1 a sum of probabilities may lie before it is taken for a mistake
-# rather than for rounding.
+# Largest distance from 1 of a sum of probabilities that is put down to rounding.
 SUM_TOLERANCE = 1e-9
 
 
 def as_nonnegative(values: ArrayLike, what: str, *, ndim: int | None = None) -> FloatArray:
-    """Return ``values`` as floats, or say which cell is negative, infinite or not a number."""
+    """Return ``values`` as floats, or raise an error that names the first invalid cell."""
     if isinstance(values, np.ndarray) and np.iscomplexobj(values):
-        raise InvalidDistributionError(f"{what} must hold real numbers, not complex ones.")
+        raise InvalidDistributionError(f"{what} must contain real numbers, not complex ones.")
     try:
         array = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise InvalidDistributionError(f"{what} must hold numbers only: {error}.") from error
+        raise InvalidDistributionError(f"{what} must contain only numbers: {error}.") from error
     if ndim is not None and array.ndim != ndim:
         raise InvalidDistributionError(
             f"{what} must have {ndim} dimensions, but its shape is {array.shape}."
@@ -40,12 +39,12 @@ def as_nonnegative(values: ArrayLike, what: str, *, ndim: int | None = None) -> 
         raise InvalidDistributionError(
             f"{what} must be finite and non-negative, but cell {place} is {array[cell]}."
         )
-    # Adding 0.0 turns -0.0 into 0.0, whose inverse is +inf: a zero cell must not look safe.
+    # Adding 0.0 turns -0.0 into 0.0, whose inverse is +inf, not -inf.
     return np.asarray(array + 0.0)
 
 
 def read_only(array: NDArray[Any]) -> NDArray[Any]:
-    """Return a private copy of ``array`` that nobody can write to."""
+    """Return a read-only copy of ``array``."""
     frozen = np.array(array, copy=True)
     frozen.setflags(write=False)
     return frozen
@@ -56,7 +55,7 @@ def as_labels(labels: Iterable[Label] | None, size: int, what: str) -> tuple[Lab
     if labels is None:
         return tuple(range(size))
     values = tuple(_iterate(labels))
-    # Types are few where labels are many, so that what is rare is looked for among the types.
+    # Looking at the few types first avoids a test of every label.
     types = set(map(type, values))
     if any(issubclass(kind, np.generic) for kind in types):
         values = tuple(v.item() if isinstance(v, np.generic) else v for v in values)
@@ -66,7 +65,9 @@ def as_labels(labels: Iterable[Label] | None, size: int, what: str) -> tuple[Lab
     if any(issubclass(kind, float) for kind in types) and any(
         isinstance(v, float) and v != v for v in values
     ):
-        raise InvalidDistributionError(f"{what}: NaN is no label; use None for missing values.")
+        raise InvalidDistributionError(
+            f"{what}: NaN cannot be a label; use None for missing values."
+        )
     seen: set[Label] = set()
     for label in values:
         try:
@@ -86,7 +87,7 @@ def _iterate(labels: Iterable[Label]) -> Sequence[Label]:
 
 
 class MatrixNoun:
-    """An immutable object around a matrix: attributes are set once, through ``__dict__``."""
+    """An immutable matrix with labels; its attributes are set once, through ``__dict__``."""
 
     matrix: FloatArray
 
@@ -100,7 +101,7 @@ class MatrixNoun:
         raise AttributeError(f"{type(self).__name__} is immutable; {name!r} cannot be deleted.")
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        # Pickle forgets the read-only flag of arrays.
+        # Pickle does not keep the read-only flag of arrays.
         for value in state.values():
             if isinstance(value, np.ndarray):
                 value.setflags(write=False)
@@ -108,9 +109,9 @@ class MatrixNoun:
 
 
 def exact_integers(values: FloatArray) -> np.ndarray:
-    """Write doubles as integers over one common power of two."""
+    """Write doubles as integers over a common power of two."""
     if values.max(initial=0.0) < 2**53 and (values == np.rint(values)).all():
-        return values.astype(np.int64).astype(object)  # counts: no power of two is needed
+        return values.astype(np.int64).astype(object)  # counts are integers already
     ratios = [float(value).as_integer_ratio() for value in values.ravel()]
     scale = max(denominator for _, denominator in ratios)
     integers = np.empty(len(ratios), dtype=object)

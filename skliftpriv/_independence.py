@@ -1,7 +1,7 @@
-"""Perfect privacy: integer weights whose outputs do not depend on S at all.
+"""Perfect privacy: integer weights whose outputs are independent of S.
 
 With a budget of 0 every lift must be exactly 1. Mixing a channel with a constant one only brings
-lifts closer to 1, so the columns of the weights are solved for in rational numbers instead: column
+lifts closer to 1, so the columns of the weights are solved for in rational numbers instead. Column
 w is independent of S if sum_x P(x|s) w_x is the same for every s.
 """
 
@@ -17,11 +17,11 @@ from ._arrays import FloatArray, exact_integers
 
 __all__ = ["independent_weights"]
 
-# Shares of an output below this come from rounding.
+# Smaller shares of an output are due to rounding.
 _NOISE = 1e-9
-# Fractions are slow: so many steps take some seconds, and outputs beyond are not solved for.
+# Fractions are slow: this many steps take a few seconds; further outputs are not solved for.
 _MOST_STEPS = 3_000_000
-# What solving exactly may add to a row is taken from here first.
+# A share of 2^-20 of every free weight is held back for what exact solutions add to a row.
 _SPARE_BITS = 20
 
 
@@ -40,9 +40,9 @@ def independent_weights(masses: FloatArray, weights: csr_array, total: int) -> c
     Returns
     -------
     csr_array of int64
-        Of the same shape. What could not be solved exactly, because its denominators are larger
-        than ``total`` allows or it would take too long, is given to one output, so that the worst
-        case is a constant.
+        Weights of the same shape. Mass that could not be placed exactly, because denominators
+        exceed ``total`` or it would take too long, goes to one output; in the worst case the
+        result is constant.
     """
     rows = _difference_rows(exact_integers(masses))
     columns = csc_array(weights)
@@ -59,11 +59,11 @@ def independent_weights(masses: FloatArray, weights: csr_array, total: int) -> c
             break
         solved[inputs[main], y] = _solved(rows[:, inputs[main]], values[main])
     left = total - solved.sum(axis=1)
-    while left.min() < 0:  # rounding went beyond a row: the largest output there gives way
+    while left.min() < 0:  # a row sums to more than total: drop its largest output
         y = int(np.argmax(solved[int(np.argmin(left))]))
         left += solved[:, y]
         solved[:, y] = 0
-    # A constant minus independent columns is independent, too, and so is the sum with one.
+    # A constant minus independent columns is independent, and so is its sum with one of them.
     solved[:, int(solved.sum(axis=0).argmax())] += left
     return csr_array(solved.astype(np.int64))
 
@@ -77,7 +77,7 @@ def _difference_rows(masses: np.ndarray) -> np.ndarray:
 
 
 def _solved(rows: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Return whole numbers close below ``values`` with rows @ result = 0, or zeros."""
+    """Return integers slightly below ``values`` with rows @ result = 0, or zeros."""
     reduced, pivots = _echelon(rows)
     free = [j for j in range(values.size) if j not in pivots]
     result = np.zeros(values.size, dtype=object)

@@ -1,7 +1,7 @@
-"""How large things may be: what a call refuses before it allocates anything for it.
+"""Limits of size: what exceeds one is refused before memory is allocated for it.
 
-The limits keep every fit and transform of a sanitiser within 2 GB, and within some ten seconds
-where no search with a ``time_limit`` of its own is asked for. They count cells, because bytes and
+The limits keep every fit and transform of a sanitiser within 2 GB, and within about ten seconds
+unless it runs a search with a ``time_limit`` of its own. They count cells, because bytes and
 seconds per cell are known; examples/benchmarks/sizes.py measures them.
 """
 
@@ -9,56 +9,56 @@ from __future__ import annotations
 
 from .exceptions import SizeLimitError
 
-#: Cells of the table of S and X: a fit holds some fifteen arrays of this shape, 120 bytes a cell.
+#: Cells of the table of S and X: a fit holds about fifteen arrays of this shape, 120 bytes a cell.
 MOST_TABLE_CELLS = 10_000_000
-#: Probabilities above 0 in a channel: with the integers, and the table that is sampled from, they
-#: take up to 150 bytes each.
+#: Positive probabilities in a channel: with the integers and the table that is sampled from, up
+#: to 150 bytes each.
 MOST_CHANNEL_CELLS = 8_000_000
-#: Entries of the posteriors that an optimal mechanism is sought among, some microsecond each.
+#: Entries of the posteriors that an optimal mechanism is built from, about a microsecond each.
 MOST_POSTERIOR_CELLS = 5_000_000
 #: Cells of one dense array of numbers, such as a channel with its zeros: 400 MB.
 MOST_DENSE_CELLS = 50_000_000
-#: Numbers that exact arithmetic starts from, some three microseconds each.
+#: Numbers that exact arithmetic starts from, about three microseconds each.
 MOST_EXACT_CELLS = 2_000_000
 #: Different lifts that are compared as fractions, up to twenty times with a mixed channel.
 MOST_FRACTIONS = 200_000
-#: Cells of a table with a confidence interval for each, some fifty microseconds each.
+#: Cells of a table with a confidence interval for each, about fifty microseconds each.
 MOST_INTERVALS = 50_000
 #: Inequalities of an optimal mechanism, and the numbers in them: 160 MB in each of six copies.
 MOST_INEQUALITIES = 50_000
 MOST_INEQUALITY_CELLS = 20_000_000
-#: Pairs of high-risk symbols, times sensitive ones, that a greedy search looks at: ten seconds.
+#: Pairs of high-risk symbols, times sensitive symbols, that a greedy search visits: ten seconds.
 MOST_PAIRS = 200_000_000
-#: High-risk symbols whose groups are optimised, some four milliseconds each.
+#: High-risk symbols whose groups are optimised, about four milliseconds each.
 MOST_OPTIMIZED = 2_000
-#: Symbols of unary encoding, each of which is a column of what is released.
+#: Symbols of unary encoding, each of which is a released column.
 MOST_BITS = 10_000
-#: Bits that one call releases: a byte each, and some thirty nanoseconds.
+#: Bits that one call releases: a byte and about thirty nanoseconds each.
 MOST_RELEASED_BITS = 200_000_000
-#: Bits of which one call makes names of sets.
+#: Bits that one call turns into names of sets.
 MOST_NAMED_BITS = 20_000_000
 
-#: Values whose channel is inverted to estimate frequencies, which takes their cube.
+#: Values whose channel is inverted to estimate frequencies, in cubic time.
 MOST_INVERTED = 2_000
 
-#: What helps whatever the mechanism.
+#: Advice for any mechanism.
 POOL = "pool rare values of X before fit"
-#: Mechanisms whose channel stays small however many values there are.
-MERGE = "use WatchdogSanitizer, or SubsetMergingSanitizer for up to some 10,000 high-risk values"
+#: Mechanisms whose channel stays small for any number of values.
+MERGE = "use WatchdogSanitizer, or SubsetMergingSanitizer for up to about 10,000 high-risk values"
 
 
 def refuse_beyond(limit: int, size: int, what: str, instead: str) -> None:
-    """Raise an error that says what is too large, what the limit is and what to do instead.
+    """Raise an error if a size exceeds its limit.
 
     Parameters
     ----------
     limit, size : int
-        The largest allowed size and the one asked for.
+        The largest allowed size and the actual one.
     what : str
         What has this size, as a clause such as "the channel of 9,000 values has 81,000,000
         cells".
     instead : str
-        What to do, in the imperative and without a full stop.
+        What to do instead, in the imperative and without a full stop.
     """
     if size > limit:
         message = f"{what}; the limit is {limit:,}"

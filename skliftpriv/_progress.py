@@ -1,4 +1,4 @@
-"""One line on standard error that shows how far a long task has come."""
+"""A progress line on standard error."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ _WIDTH = 30
 _PAUSE = 0.1
 """Seconds between two updates."""
 _LONGEST = 100
-"""Characters of a line."""
+"""Most characters of a line."""
 
 
 class Progress:
-    """A line that is written over as the task goes on.
+    """A line that is overwritten as a task proceeds.
 
     Parameters
     ----------
     shown : bool, optional
-        Whether to show anything; by default only if standard error is a terminal.
+        Whether to show the line; by default only if standard error is a terminal.
     """
 
     def __init__(self, shown: bool | None = None) -> None:
@@ -28,13 +28,13 @@ class Progress:
         self._length = 0
 
     def bar(self, task: str, done: float, detail: str = "") -> None:
-        """Show the share of a task that is done, from 0 to 1; at 1 the line ends."""
+        """Show the share of a task that is done, from 0 to 1. At 1 the line ends."""
         full = int(_WIDTH * min(done, 1.0))
         bar = "#" * full + "." * (_WIDTH - full)
         self.line(f"{task:<12} [{bar}] {min(done, 1.0):4.0%} {detail}".rstrip(), last=done >= 1)
 
     def line(self, text: str, *, last: bool = False) -> None:
-        """Replace the line, unless that was done a moment ago; the last text always shows."""
+        """Replace the line unless this was done a moment ago; the last text is always shown."""
         now = perf_counter()
         if not self.shown or (not last and now - self._last < _PAUSE):
             return
@@ -46,7 +46,7 @@ class Progress:
             self.end()
 
     def end(self) -> None:
-        """Leave the line, so that whatever comes next starts on its own."""
+        """End the line, so that what is printed next starts on a new one."""
         if self._length:
             print(file=sys.stderr, flush=True)
         self._length = 0

@@ -1,6 +1,6 @@
-"""What comes first when the command is started: Ctrl-C is one line while libraries are imported.
+"""Handle Ctrl-C while the command imports its libraries: print one line and exit.
 
-Importing them takes a second or two, before any code of the command line can run.
+The imports take a second or two, before any code of the command line can run.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _INTERRUPTED = 130
 
 
 def is_command() -> bool:
-    """Tell whether this process is the command ``skliftpriv`` or ``python -m skliftpriv``."""
+    """Return whether this process is the command ``skliftpriv`` or ``python -m skliftpriv``."""
     started = sys.argv[0] if sys.argv else ""
     if started == "-m":
         return ("-m", "skliftpriv") in pairwise(sys.orig_argv)
@@ -26,7 +26,7 @@ def is_command() -> bool:
 
 
 def _leave(number: int, frame: FrameType | None) -> None:
-    # At once: an exception in the middle of an import may be taken for a library that is missing.
+    # Exit at once: an exception during an import may be mistaken for a missing library.
     os.write(2, b"skliftpriv: error: interrupted.\n")
     os._exit(_INTERRUPTED)
 

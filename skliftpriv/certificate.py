@@ -1,9 +1,9 @@
-"""The promise, checked: a channel becomes integers, and the integers are judged without rounding.
+"""Certification: a channel is rounded to integers, and these are checked in exact arithmetic.
 
-A channel that a solver returns in floating point usually exceeds its bound by some 1e-14. So it
-is rounded to integer weights first, the lifts of these integers are computed exactly as rational
-numbers, and where they miss the budget the channel is mixed with a touch of a constant one until
-they meet it. The integers that pass are the ones that are sampled.
+A channel that a solver returns in floating point usually exceeds its bound by about 1e-14. It is
+therefore rounded to integer weights, and the lifts of these integers are computed exactly as
+rational numbers. If they exceed the budget, the channel is mixed with a small share of a constant
+channel until they meet it. The integers that pass are the ones that are sampled.
 """
 
 from __future__ import annotations
@@ -43,37 +43,37 @@ TOTAL = 2**TOTAL_BITS
 _COARSE_SHIFT = 20
 _PART_BITS = 6
 
-# Half the distance of 1 to the next double: the relative error of one operation.
+# Half the distance from 1 to the next double: the relative error of one operation.
 _ROUNDING = 2.0**-53
 # Smaller masses, relative to the largest, may have lost digits to underflow.
 _TINIEST = 1e-250
-# Products of whole numbers that are held at once: some 100 MB.
+# Products of integers that are held at once: about 100 MB.
 _PRODUCTS_AT_ONCE = 1_000_000
 
 #: Sparse integer weights, rows inputs, columns outputs.
 Weights: TypeAlias = csr_array
-#: Tells which outputs of integer weights keep a promise.
+#: Return which outputs of integer weights pass.
 Check: TypeAlias = Callable[[Weights], NDArray[np.bool_]]
-#: Makes integer weights pass a check, and tells the share of a constant channel mixed in.
+#: Make integer weights pass a check; also return the share of a constant channel mixed in.
 Mend: TypeAlias = Callable[[Weights, FloatArray, Check], tuple[Weights, float]]
 
 
 @dataclass(frozen=True)
 class CertifiedChannel:
-    """A channel as it is sampled, with the verdict of exact arithmetic on it.
+    """A channel as it is sampled, with the result of its exact check.
 
     Attributes
     ----------
     channel : Channel
         The weights as probabilities, without outputs that never occur.
     weights : csr_array of int64, shape (n_inputs, n_outputs)
-        What is sampled: output y has probability weights[x, y] / 2^62 for input x.
+        The weights that are sampled: output y has probability weights[x, y] / 2^62 for input x.
     satisfied : bool
         Whether the weights meet the notion, decided without rounding.
     violations : tuple of labels
-        Outputs that break it.
+        Outputs that do not meet it.
     mixed : float
-        Share of a constant channel that had to be mixed in; 0 for most.
+        Share of a constant channel that had to be mixed in; usually 0.
     """
 
     channel: Channel
@@ -86,7 +86,7 @@ class CertifiedChannel:
 def quantize(channel: Channel) -> Weights:
     """Round the rows of a channel to integers that sum to 2^62.
 
-    Zeros stay zero and equal rows stay equal; what is left over goes to the largest entry.
+    Zeros stay zero and equal rows stay equal; the remainder goes to the largest entry of a row.
     """
     sparse = channel.sparse
     data = np.floor(sparse.data * float(TOTAL)).astype(np.int64)
@@ -97,7 +97,7 @@ def quantize(channel: Channel) -> Weights:
 
 
 def _fill_up(weights: Weights) -> None:
-    """Make every row sum to 2^62 by changing its largest entry, the first of equals."""
+    """Make every row sum to 2^62 by changing its largest entry (the first one in a tie)."""
     starts = weights.indptr[:-1]
     row_of = np.repeat(np.arange(weights.shape[0]), np.diff(weights.indptr))
     largest = np.maximum.reduceat(weights.data, starts)
@@ -107,16 +107,16 @@ def _fill_up(weights: Weights) -> None:
 
 
 def certify(masses: FloatArray, weights: Weights, notion: Notion) -> NDArray[np.bool_]:
-    """Tell for each output of integer weights, without rounding, whether it meets a notion.
+    """Check without rounding which outputs of integer weights meet a notion.
 
     Parameters
     ----------
     masses : ndarray of shape (n_sensitive, n_inputs)
-        The joint distribution for which the promise is made, up to scale; taken as exact.
+        The joint distribution, up to scale; taken as exact.
     weights : csr_array of int64, shape (n_inputs, n_outputs)
         Rows sum to 2^62; every output must occur.
     notion : Notion
-        The promise.
+        The notion with its budget.
 
     Returns
     -------
@@ -125,10 +125,10 @@ def certify(masses: FloatArray, weights: Weights, notion: Notion) -> NDArray[np.
     met = _surely_met(masses, weights, notion)
     doubtful = np.flatnonzero(~met)
     if doubtful.size:
-        released, of_s = _exact_released(masses, weights[:, doubtful])
-        # Outputs with the same masses have the same lifts, and rare symbols are often alike.
+        of_sy, of_s = _exact_masses(masses, weights[:, doubtful])
+        # Outputs with the same masses have the same lifts, and rare symbols often share masses.
         place: dict[tuple[int, ...], int] = {}
-        kind = np.array([place.setdefault(tuple(c), len(place)) for c in released.T])
+        kind = np.array([place.setdefault(tuple(c), len(place)) for c in of_sy.T])
         kinds = np.array(list(place), dtype=object).T
         refuse_beyond(
             MOST_FRACTIONS,
@@ -144,11 +144,11 @@ def certify(masses: FloatArray, weights: Weights, notion: Notion) -> NDArray[np.
 
 
 def _surely_met(masses: FloatArray, weights: Weights, notion: Notion) -> NDArray[np.bool_]:
-    """Tell which outputs meet a notion by more than floating point can be wrong.
+    """Return which outputs meet a notion by more than the error of floating-point arithmetic.
 
-    A sum of n non-negative doubles errs by a factor of at most 1 + n 2^-53 (to first order),
-    whatever its order, so a lift errs by less than ``error`` relatively, and its logarithm, which
-    the budget is compared with, absolutely. Only notions that look at single lifts are decided.
+    A sum of n non-negative doubles has a relative error of at most n 2^-53 (to first order) in any
+    order of summation. So ``error`` bounds the relative error of a lift and the absolute error of
+    its logarithm, which is compared with the budget. Only polyhedral notions are decided.
     """
     n_s, n_x = masses.shape
     none = np.zeros(weights.shape[1], dtype=bool)
@@ -156,12 +156,12 @@ def _surely_met(masses: FloatArray, weights: Weights, notion: Notion) -> NDArray
         return none
     error = 16 * (n_s + n_x + 16) * _ROUNDING
     scaled = masses / masses.max()
-    released = scaled @ (weights / TOTAL)
-    of_s, of_y = scaled.sum(axis=1), released.sum(axis=0)
-    safe = (released > _TINIEST).all(axis=0)
+    of_sy = scaled @ (weights / TOTAL)
+    of_s, of_y = scaled.sum(axis=1), of_sy.sum(axis=0)
+    safe = (of_sy > _TINIEST).all(axis=0)
     if not (of_s > _TINIEST).all():
         return none
-    lift = released / of_y.clip(_TINIEST) / (of_s / scaled.sum())[:, None]
+    lift = of_sy / of_y.clip(_TINIEST) / (of_s / scaled.sum())[:, None]
     levels = notion.levels(lift, of_s / scaled.sum())
     for side, bound in notion.budget.items():
         safe &= levels[side] <= bound - error * max(1.0, bound)
@@ -169,16 +169,16 @@ def _surely_met(masses: FloatArray, weights: Weights, notion: Notion) -> NDArray
 
 
 def certify_over(over: ConfidenceSet, weights: Weights, notion: Notion) -> NDArray[np.bool_]:
-    """Tell for each output whether it meets a notion for every distribution of a set.
+    """Check without rounding which outputs meet a notion for every distribution in a set.
 
     Parameters
     ----------
     over : ConfidenceSet
-        The distributions for which the promise is made; their bounds are taken as exact.
+        The distributions; their bounds are taken as exact.
     weights : csr_array of int64, shape (n_inputs, n_outputs)
         Rows sum to 2^62; every output must occur.
     notion : LIP, ALIP or LDP
-        The promise.
+        The notion with its budget.
 
     Returns
     -------
@@ -191,38 +191,38 @@ def exact_lifts(
     masses: FloatArray, weights: Weights
 ) -> tuple[np.ndarray, Sequence[Fraction], Sequence[Fraction]]:
     """Lifts of integer weights as fractions, shape (n_sensitive, n_outputs), with P_S and P_Y."""
-    return _fractions(*_exact_released(masses, weights))
+    return _fractions(*_exact_masses(masses, weights))
 
 
-def _exact_released(masses: FloatArray, weights: Weights) -> tuple[np.ndarray, np.ndarray]:
-    """Masses of (s, y) and of s in whole numbers, the former times 2^62."""
+def _exact_masses(masses: FloatArray, weights: Weights) -> tuple[np.ndarray, np.ndarray]:
+    """Masses of (s, y) and of s as integers, the former times 2^62."""
     integers = exact_integers(masses)
     columns = csc_array(weights)
-    # As many outputs at a time as there is room for their products.
+    # Take as many outputs at a time as _PRODUCTS_AT_ONCE allows.
     ends = np.cumsum(np.diff(columns.indptr)) * masses.shape[0] // _PRODUCTS_AT_ONCE
     cuts = np.flatnonzero(np.diff(ends)) + 1
     parts = [
-        _released(integers, columns[:, start:stop])
+        _exact_product(integers, columns[:, start:stop])
         for start, stop in pairwise([0, *cuts.tolist(), columns.shape[1]])
     ]
     return np.hstack(parts), integers.sum(axis=1)
 
 
 def _fractions(
-    released: np.ndarray, of_s: np.ndarray
+    of_sy: np.ndarray, of_s: np.ndarray
 ) -> tuple[np.ndarray, Sequence[Fraction], Sequence[Fraction]]:
     total = of_s.sum()
-    of_y = released.sum(axis=0)
-    lifts = np.empty(released.shape, dtype=object)
-    for s, y in np.ndindex(*released.shape):
-        lifts[s, y] = Fraction(released[s, y] * total, of_s[s] * of_y[y])
+    of_y = of_sy.sum(axis=0)
+    lifts = np.empty(of_sy.shape, dtype=object)
+    for s, y in np.ndindex(*of_sy.shape):
+        lifts[s, y] = Fraction(of_sy[s, y] * total, of_s[s] * of_y[y])
     p_s = [Fraction(value, total) for value in of_s]
     p_y = [Fraction(value, total * TOTAL) for value in of_y]
     return lifts, p_s, p_y
 
 
-def _released(masses: np.ndarray, columns: csc_array) -> np.ndarray:
-    """Matrix product masses @ weights in whole numbers of any size."""
+def _exact_product(masses: np.ndarray, columns: csc_array) -> np.ndarray:
+    """Matrix product masses @ weights in integers of any size."""
     common, columns = without_common(columns)
     result = np.multiply.outer(masses.sum(axis=1), common.astype(object))
     outputs = np.flatnonzero(np.diff(columns.indptr))
@@ -233,7 +233,7 @@ def _released(masses: np.ndarray, columns: csc_array) -> np.ndarray:
 
 
 def without_common(weights: csr_array | csc_array) -> tuple[NDArray[np.int64], csc_array]:
-    """Take out of every column what all its rows have in common, and return both.
+    """Split off the part of every column that all its rows share, and return both parts.
 
     Mixed channels have such a part in every column; without it few entries are left to multiply.
     """
@@ -254,20 +254,20 @@ def certified_for(
     over: ConfidenceSet | None = None,
     enforce: bool = True,
 ) -> CertifiedChannel:
-    """Turn a channel into integers that certifiably meet a notion.
+    """Turn a channel into integer weights that are certified to meet a notion.
 
     Parameters
     ----------
     masses : ndarray of shape (n_sensitive, n_inputs)
-        The joint distribution for which the promise is made, up to scale; taken as exact.
+        The joint distribution, up to scale; taken as exact.
     channel : Channel
-        What a mechanism built; it may exceed the budget by rounding.
+        The channel that a mechanism built; it may exceed the budget by rounding.
     notion : Notion
-        The promise.
+        The notion with its budget.
     over : ConfidenceSet, optional
-        Make the promise for every distribution of this set instead.
+        Certify the weights for every distribution in this set instead.
     enforce : bool, default=True
-        Mix in a constant channel until the promise holds. If False, only judge.
+        Mix in a constant channel until the notion is met. If False, only check.
 
     Returns
     -------
@@ -284,9 +284,9 @@ def certified_for(
 
 
 def _mend_for(masses: FloatArray, notion: Notion, over: ConfidenceSet | None) -> Mend:
-    """Choose how weights that miss a notion are made to meet it."""
+    """Choose how weights that do not meet a notion are made to meet it."""
     if notion.perfect and over is None:
-        # No mixture has lifts of exactly 1, except for a constant.
+        # Mixing gives lifts of exactly 1 only if the result is constant.
         return lambda weights, p_x, check: (independent_weights(masses, weights, TOTAL), 0.0)
     return _mixed_until_met if notion.mixing_helps else first_mixture_that_meets
 
@@ -299,23 +299,23 @@ def certified_by(
     enforce: bool = True,
     mend: Mend | None = None,
 ) -> CertifiedChannel:
-    """Turn a channel into integers that pass a check of their own.
+    """Turn a channel into integer weights that pass a given check.
 
     Parameters
     ----------
     channel : Channel
-        What a mechanism built.
+        The channel that a mechanism built.
     p_x : ndarray of shape (n_inputs,)
         Distribution of the input.
     check : callable
-        Tells for integer weights, without rounding, which outputs keep the promise. A constant
-        channel must pass.
+        Returns for integer weights, without rounding, which outputs pass. A constant channel must
+        pass.
     enforce : bool, default=True
-        Mix in a constant channel until the check passes. If False, only judge.
+        Mix in a constant channel until the check passes. If False, only check.
     mend : callable, optional
-        How weights are made to pass: (weights, p_x, check) -> (weights, share of a constant
-        channel that was mixed in). By default about the smallest share is mixed in with which the
-        check passes, for promises that more of a constant never makes worse.
+        Makes weights pass: (weights, p_x, check) -> (weights, share of a constant channel that
+        was mixed in). The default mixes in roughly the smallest share that passes; it assumes
+        that a larger share never makes a check fail.
 
     Returns
     -------
@@ -342,11 +342,12 @@ def certified_by(
 
 
 def _mixed_until_met(weights: Weights, p_x: FloatArray, check: Check) -> tuple[Weights, float]:
-    """Mix in about the smallest share of a constant channel with which the check passes.
+    """Mix in roughly the smallest share of a constant channel that makes the check pass.
 
-    Mixing with share d moves each lift l to (1 - d) l + d. Where only their distance from 1
-    counts more is always safer, and a share of 1 leaves lifts of exactly 1. First the power of
-    two is found, then, where it matters, a closer multiple of its 64th part.
+    Mixing in a share d moves each lift l to (1 - d) l + d. If only the distance of lifts from 1
+    matters, a larger share is always safer, and a share of 1 gives lifts of exactly 1. First the
+    power of two is found, then, if the share is large enough to cost utility, the smallest
+    multiple of its 64th part that passes.
     """
     enough, too_little = 0, TOTAL_BITS - 9
     best = _mixed(weights, p_x, enough)
@@ -373,10 +374,10 @@ def _mixed_until_met(weights: Weights, p_x: FloatArray, check: Check) -> tuple[W
 def first_mixture_that_meets(
     weights: Weights, p_x: FloatArray, check: Check
 ) -> tuple[Weights, float]:
-    """Mix in the smallest share that passes, of the powers of 2 and the multiples of 1/64.
+    """Mix in the smallest share that passes among the powers of 2 and the multiples of 1/64.
 
-    With delta, more can be worse: mixing gives a mass to pairs that never occurred, and their
-    lift, though no longer 0, may still be outside the band.
+    With delta, a larger share can be worse: mixing gives mass to pairs that never occurred, and
+    their lift, though no longer 0, may still be outside the band.
     """
     powers = [(shift, 1) for shift in range(TOTAL_BITS - 10, _PART_BITS, -1)]
     multiples = [(_PART_BITS, parts) for parts in range(1, 1 << _PART_BITS)]
@@ -388,12 +389,12 @@ def first_mixture_that_meets(
 
 
 def _mixed(weights: Weights, p_x: FloatArray, shift: int, parts: int = 1) -> Weights:
-    """Give ``parts`` times 2^-shift of every row to one distribution, that of the output."""
+    """Replace a share ``parts`` / 2^shift of every row by the distribution of the output."""
     n_inputs, n_outputs = weights.shape
     refuse_beyond(
         MOST_CHANNEL_CELLS,
         n_inputs * n_outputs,
-        "the channel misses the budget by rounding, and mixed with a constant it would have "
+        "the channel exceeds the budget by rounding; mixed with a constant one it would have "
         f"{n_inputs * n_outputs:,} cells",
         f"change epsilon a little, or {POOL}",
     )

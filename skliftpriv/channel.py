@@ -1,4 +1,4 @@
-"""The channel P(Y|X): the noun that a mechanism builds and that is sampled."""
+"""The channel P(Y|X) that a mechanism builds, and the names of its symbols."""
 
 from __future__ import annotations
 
@@ -28,29 +28,31 @@ from .exceptions import InvalidDistributionError, InvalidParameterError
 
 __all__ = ["Channel"]
 
-# Names of sets of symbols, and of long symbols within them, are cut where they get longer.
+# Longest name of a set of symbols, and of a symbol within it, in characters.
 _WIDEST_SET, _WIDEST_MEMBER = 200, 60
-# Inputs with a smaller share of an output, relative to the largest, are no members of it: the
-# certificate may have mixed a touch of every symbol into every output.
+# Inputs with a smaller share of an output, relative to the largest, are not its members:
+# certification may have mixed a tiny share of every symbol into every output.
 _NEGLIGIBLE = 1e-9
 
 
 class Channel(MatrixNoun):
-    """Randomised mapping P(Y=y | X=x); rows are inputs, columns are outputs. Immutable.
+    """Channel matrix P(Y=y | X=x) with labels; rows are inputs, columns are outputs.
+
+    The object is immutable.
 
     Parameters
     ----------
     matrix : array-like or scipy.sparse.csr_array of shape (n_inputs, n_outputs)
-        Non-negative, every row sums to 1.
+        Non-negative numbers; every row sums to 1.
     inputs, outputs : sequence, optional
         Distinct labels, by default 0, 1, 2, ...
 
     Attributes
     ----------
     matrix : ndarray of shape (n_inputs, n_outputs)
-        The probabilities as a dense array, made when first asked for.
+        The probabilities as a dense array, computed on first access.
     sparse : scipy.sparse.csr_array
-        The probabilities as they are kept: most channels have few outputs per input.
+        The probabilities as they are stored: most channels have few outputs per input.
     inputs, outputs : tuple
         The labels.
 
@@ -94,7 +96,7 @@ class Channel(MatrixNoun):
         )
 
     @cached_property
-    def matrix(self) -> FloatArray:  # type: ignore[override]  # made when first asked for
+    def matrix(self) -> FloatArray:  # type: ignore[override]  # computed on first access
         """P(Y=y | X=x) as a dense array, rows inputs, columns outputs."""
         n_inputs, n_outputs = self.sparse.shape
         refuse_beyond(
@@ -108,14 +110,14 @@ class Channel(MatrixNoun):
 
     @classmethod
     def identity(cls, labels: Sequence[Label]) -> Channel:
-        """Release every symbol as it is."""
+        """Return the channel that outputs every symbol unchanged."""
         return cls(_one_hot(np.arange(len(labels)), len(labels)), labels, labels)
 
     @classmethod
     def merging(
         cls, groups: Sequence[Sequence[Label]], inputs: Sequence[Label] | None = None
     ) -> Channel:
-        """Release the name of the group that a symbol belongs to.
+        """Return the channel that replaces every symbol by the name of its group.
 
         Parameters
         ----------
@@ -142,7 +144,7 @@ class Channel(MatrixNoun):
         Parameters
         ----------
         output : label
-            One of ``outputs``; the name of a large group does not list all of them.
+            One of ``outputs``. The name of a large group lists only some of its members.
         p_x : array-like of shape (n_inputs,), optional
             Distribution of the input, by default uniform.
 
@@ -245,10 +247,9 @@ def group_label(group: Sequence[Label]) -> Label:
 def set_label(members: Iterable[Label], *, digest: bool = False) -> str:
     """Write a set of symbols, of any size, as ``{a, b, c}``, in at most 200 characters.
 
-    A longer name reads like ``{a, b, c, ... +2,997 #1f3a9c42}``: the first members, how many
-    others there are, and a digest of all of them. It does not depend on the order in which the
-    members are given, so that the same set has the same name at every fit. With ``digest`` every
-    name has one.
+    A longer name looks like ``{a, b, c, ... +2,997 #1f3a9c42}``: the first members, the number of
+    others, and a digest of all of them. It does not depend on the order of the members, so the
+    same set has the same name in every fit. With ``digest`` every name has one.
     """
     labels = list(members)
     whole = "{" + ", ".join(symbol_text(label) for label in labels) + "}"
@@ -270,10 +271,10 @@ def set_label(members: Iterable[Label], *, digest: bool = False) -> str:
 
 
 def set_labels(symbols: Sequence[Label], rows: NDArray[np.bool_]) -> list[str]:
-    """Name sets of symbols, one row of bits each; different sets have different names.
+    """Name sets of symbols, given as rows of bits; different sets have different names.
 
-    Where the symbols' texts leave it open which set a name stands for, every name has a digest.
-    So a name does not depend on which other sets are named with it.
+    If the texts of the symbols make names ambiguous, every name has a digest. So a name does not
+    depend on which other sets are named with it.
     """
     texts = [symbol_text(symbol) for symbol in symbols]
     doubtful = len(set(texts)) < len(texts) or any(
@@ -283,7 +284,7 @@ def set_labels(symbols: Sequence[Label], rows: NDArray[np.bool_]) -> list[str]:
 
 
 def short_text(label: Label) -> str:
-    """Write one symbol as text of at most 60 characters; a digest stands for what is cut off."""
+    """Write one symbol in at most 60 characters; a digest replaces what is cut off."""
     text = symbol_text(label)
     if len(text) <= _WIDEST_MEMBER:
         return text
@@ -297,14 +298,14 @@ def _digest(labels: Iterable[Label]) -> str:
 
 
 def _stable_key(label: Label) -> tuple[int, Any, str]:
-    """Sort key that does not depend on where a label came from: numbers first, by size."""
+    """Sort key that ignores the type of numbers: numbers come first, by size."""
     if isinstance(label, Real):
         return 0, label, ""
     return 1, 0, _identity(label)
 
 
 def _identity(label: Label) -> str:
-    """Write a label so that different labels never read alike, and equal numbers always do."""
+    """Write different labels differently, and equal numbers alike."""
     if isinstance(label, str) or label is None:
         return repr(label)
     if isinstance(label, tuple):
@@ -332,10 +333,10 @@ def symbol_text(label: Label) -> str:
 
 
 def distinct(labels: Sequence[Label], made_up: Sequence[bool] | None = None) -> list[Label]:
-    """Make labels distinct: a made-up name that reads like another gets a number behind it.
+    """Make labels distinct by appending a number to made-up names that read like another label.
 
-    Names that are not ``made_up`` belong to symbols and are kept; by default all are made up. No
-    made-up name has the text of any other label of the result.
+    Labels that are not ``made_up`` belong to symbols and are kept; by default all are made up. No
+    made-up name has the text of any other label in the result.
     """
     flags = [True] * len(labels) if made_up is None else made_up
     taken = {symbol_text(label) for label, new in zip(labels, flags, strict=True) if not new}
@@ -356,10 +357,9 @@ def distinct(labels: Sequence[Label], made_up: Sequence[bool] | None = None) -> 
 
 
 def distinct_texts(labels: Sequence[Label]) -> list[str]:
-    """Write distinct labels as distinct texts: text keeps itself, all else gives way.
+    """Write distinct labels as distinct texts; only labels that are not text are changed.
 
-    For instance None beside the text "missing" becomes "missing (2)", and so does the one of two
-    tuples of columns that reads like the other.
+    For instance, None becomes "missing (2)" if the text "missing" is also a label.
     """
     texts = [symbol_text(label) for label in labels]
     return [str(name) for name in distinct(texts, [not isinstance(x, str) for x in labels])]

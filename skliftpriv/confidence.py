@@ -1,4 +1,4 @@
-"""Which distributions the rows may have come from: a set that holds the true one."""
+"""Confidence sets: the distributions that the rows may have been drawn from."""
 
 from __future__ import annotations
 
@@ -25,40 +25,40 @@ from .notions import Notion
 
 __all__ = ["ConfidenceSet", "clopper_pearson"]
 
-# Quantiles of the beta distribution are good to some 1e-13; intervals are widened by more.
+# Quantiles of the beta distribution are accurate to about 1e-13; intervals are widened by more.
 _WIDENING = 1e-10
-# Doubles count up to here without a gap.
+# Doubles represent every integer up to here.
 _MOST_ROWS = 2**53
 
 
 def clopper_pearson(
     successes: ArrayLike, trials: ArrayLike, error: float
 ) -> tuple[FloatArray, FloatArray]:
-    """Interval of a probability that misses it with probability at most ``error``.
+    """Confidence interval of a probability (Clopper and Pearson 1934).
 
-    (Clopper and Pearson 1934.) The interval is exact: its coverage is at least 1 - error for
-    every probability and every number of trials, half of the error on each side.
+    The interval is exact: its coverage is at least 1 - error for every probability and every
+    number of trials, with half of the error on each side.
 
     Parameters
     ----------
     successes, trials : array-like of float
-        How often it happened, and how often it could have.
+        Number of successes and of trials.
     error : float
-        Probability of missing.
+        Largest probability that the interval misses the true value.
 
     Returns
     -------
     low, high : ndarray
     """
     k, n = np.broadcast_arrays(np.asarray(successes, float), np.asarray(trials, float))
-    # Parameters of a beta distribution must be positive; the ends are set by hand.
+    # Parameters of a beta distribution must be positive, so the ends 0 and 1 are set explicitly.
     low = np.where(k > 0, betaincinv(np.maximum(k, 1), n - k + 1, error / 2), 0.0)
     high = np.where(k < n, betainccinv(k + 1, np.maximum(n - k, 1), error / 2), 1.0)
-    # SciPy before 1.17 has no quantiles for counts in the billions; Hoeffding's bound holds too.
-    at_least = np.maximum(n, 1)
-    share, reach = k / at_least, np.sqrt(np.log(2 / error) / (2 * at_least))
-    low = np.where(np.isnan(low), np.maximum(share - reach, 0.0), low)
-    high = np.where(np.isnan(high), np.minimum(share + reach, 1.0), high)
+    # SciPy before 1.17 returns NaN for counts in the billions; Hoeffding's bound is valid there.
+    rows = np.maximum(n, 1)
+    reach = np.sqrt(np.log(2 / error) / (2 * rows))
+    low = np.where(np.isnan(low), np.maximum(k / rows - reach, 0.0), low)
+    high = np.where(np.isnan(high), np.minimum(k / rows + reach, 1.0), high)
     return low * (1 - _WIDENING), np.minimum(high * (1 + _WIDENING), 1.0)
 
 
@@ -66,27 +66,27 @@ def clopper_pearson(
 class ConfidenceSet:
     """Joint distributions of S and X that agree with a table of counts.
 
-    The set holds the distribution that the rows were drawn from with probability at least
-    ``confidence``, for any number of rows: every P(x|s) and every P(s) has a Clopper-Pearson
-    interval, and the intervals share the probability of error (Bonferroni). The rows must be
-    independent draws from one distribution.
+    With probability at least ``confidence`` the set contains the distribution that the rows were
+    drawn from, for any number of rows: every P(x|s) and every P(s) has a Clopper-Pearson interval,
+    and the intervals share the probability of error (Bonferroni). The rows must be independent
+    draws from one distribution.
 
-    The list of symbols must be closed: known before the rows are seen, or so that all symbols
-    are in the table for sure. Where rare symbols turn up by chance, such as names or postcodes,
-    the ones that turned up look more common than they are, and the promise fails;
-    ``unseen_share`` estimates how much of X is missing from the table.
+    The list of symbols must be closed: either known before the rows are seen, or certain to be
+    complete in the table. If rare symbols such as names or postcodes turn up by chance, the ones
+    that did look more common than they are, and the confidence is not reached; ``unseen_share``
+    estimates how much of X is missing from the table.
 
-    Symbols without rows are left out, as in :class:`JointDistribution`; the set then speaks of
+    Symbols without rows are left out, as in :class:`JointDistribution`; the set then describes
     the distribution given that S and X take values that were seen. Symbols in the table without
-    rows still take their share of the error, and widen the intervals by the probability that
-    they may have.
+    rows still take their share of the error, and widen the intervals by the largest probability
+    that they may have.
 
     Parameters
     ----------
     counts : ndarray of shape (n_sensitive, n_useful)
         The table without empty rows and columns.
     confidence : float
-        Probability, over the rows, that the set holds the true distribution.
+        Probability, over the rows, that the set contains the true distribution.
     sensitive_labels, useful_labels : tuple
         The symbols.
     conditional : Box
@@ -123,7 +123,7 @@ class ConfidenceSet:
         *,
         confidence: float = 0.95,
     ) -> ConfidenceSet:
-        """Build the set for a contingency table.
+        """Build the confidence set of a contingency table.
 
         Parameters
         ----------
@@ -132,7 +132,7 @@ class ConfidenceSet:
         sensitive_labels, useful_labels : sequence, optional
             Distinct labels, by default 0, 1, 2, ...
         confidence : float, default=0.95
-            Probability, over the rows, that the set holds the true distribution.
+            Probability, over the rows, that the set contains the true distribution.
 
         Returns
         -------
@@ -172,19 +172,19 @@ class ConfidenceSet:
 
     @property
     def n_rows(self) -> int:
-        """Number of rows that the set rests on."""
+        """Number of rows that the set is based on."""
         return int(self.counts.sum())
 
     @property
     def unseen_share(self) -> float:
-        """Estimated probability of values of X that have no row: the share of values with one.
+        """Estimated probability that X takes a value that is not in the table.
 
-        (Good 1953, due to Turing.)
+        It is the share of rows whose value of X occurs only once (Good 1953, due to Turing).
         """
         return float((self.counts.sum(axis=0) == 1).sum() / self.n_rows)
 
     def contains(self, joint: JointDistribution) -> bool:
-        """Tell whether a joint distribution lies in the set; symbols are matched by label."""
+        """Return whether a joint distribution is in the set; symbols are matched by label."""
         known_s = {label: i for i, label in enumerate(self.sensitive_labels)}
         known_x = {label: i for i, label in enumerate(self.useful_labels)}
         if not (
@@ -205,7 +205,7 @@ class ConfidenceSet:
         return bool(inside.all())
 
     def scaled(self, factor: float) -> ConfidenceSet:
-        """Return the set that a table of ``factor`` times as many rows, else alike, would give."""
+        """Return the set for the same table with ``factor`` times as many rows."""
         return type(self).from_counts(
             np.maximum(np.rint(self.counts * factor), np.minimum(self.counts, 1)),
             self.sensitive_labels,
@@ -214,7 +214,7 @@ class ConfidenceSet:
         )
 
     def given_both(self) -> ConfidenceSet:
-        """Return the set for mechanisms whose input is the pair (s, x): a box per pair."""
+        """Return the set for mechanisms whose input is the pair (s, x)."""
         pairs = tuple((s, x) for s in self.sensitive_labels for x in self.useful_labels)
         low, high = (block_diag(*bound) for bound in self.conditional[:2])
         return replace(
@@ -239,7 +239,7 @@ class ConfidenceSet:
         return mean_range(np.asarray(matrix, dtype=float), self.conditional)
 
     def lift_range(self, channel: Channel) -> tuple[FloatArray, FloatArray]:
-        """Smallest and largest lift of every output over the set, exactly attained.
+        """Smallest and largest lift of every output over the set; both are attained.
 
         Parameters
         ----------
@@ -253,12 +253,12 @@ class ConfidenceSet:
         return lift_range(*self.output_range(channel.matrix), self.prior)
 
     def worst_rows(self, notion: Notion, q: FloatArray) -> FloatArray:
-        """Linear conditions that every private column must meet, sharpest at the column q.
+        """Linear conditions that every private column meets, tight at the column q.
 
         Parameters
         ----------
         notion : LIP, ALIP or LDP
-            The promise.
+            The notion with its budget.
         q : ndarray of shape (n_useful,)
             A column P(y|x) of a channel, up to scale.
 
@@ -266,7 +266,7 @@ class ConfidenceSet:
         -------
         ndarray of shape (n_rows, n_useful)
             B such that B q' <= 0 for every column q' that meets the notion for the whole set;
-            q itself meets it if, and only if, B q <= 0.
+            q itself meets it if and only if B q <= 0.
         """
         low, high = extreme_distributions(q[:, None], self.conditional)
         return notion.worst_rows(low[:, :, 0], high[:, :, 0], q, self.prior)
@@ -279,7 +279,7 @@ class ConfidenceSet:
         weights : csc_array of int64, shape (n_useful, n_outputs)
             P(Y|X) up to scale.
         notion : LIP, ALIP or LDP
-            Tells what is worst.
+            The notion, which defines the worst lift.
 
         Returns
         -------
@@ -341,25 +341,26 @@ class ConfidenceSet:
 
 
 def _whole_counts(counts: ArrayLike) -> FloatArray:
-    """Return a table of counts, or say why it holds no numbers of rows."""
+    """Return a table of counts as an array, or raise an error if it does not hold counts."""
     table = as_nonnegative(counts, "The table of counts", ndim=2)
     if not np.array_equal(table, np.rint(table)):
         raise InvalidDistributionError(
-            "A confidence set needs the number of rows in each cell, and the table holds "
+            "A confidence set needs the number of rows in each cell, but the table contains "
             "numbers that are not whole, such as sums of sample weights. Fit without weights, "
             "or use confidence=None."
         )
     if table.sum() > _MOST_ROWS:
         raise InvalidDistributionError(
-            f"The table of counts holds {table.sum():.3g} rows: more than are counted exactly."
+            f"The table of counts has {table.sum():.3g} rows, more than are counted exactly "
+            "(2^53). Use a sample of the rows, or confidence=None."
         )
     if not table.any():
-        raise InvalidDistributionError("The table of counts holds no rows: all cells are 0.")
+        raise InvalidDistributionError("The table of counts has no rows: all cells are 0.")
     return table
 
 
 def _number_of_intervals(n_s: int, n_x: int) -> int:
-    """How many intervals share the error; of two probabilities one interval gives the other's."""
+    """Count the intervals that share the error; two probabilities that sum to 1 need only one."""
     return n_s * (n_x if n_x > 2 else 1) + (n_s if n_s > 2 else 1)
 
 
@@ -369,7 +370,7 @@ def _given_seen(
     s_seen: np.ndarray,
     x_seen: np.ndarray,
 ) -> dict[str, Box]:
-    """Bounds of the distribution given that only symbols occur that were seen.
+    """Bounds of the distribution given that only seen symbols occur.
 
     Dividing by the probability of these, which is at least 1 minus the upper bounds of the
     others, can only raise a probability.
@@ -385,7 +386,7 @@ def _given_seen(
 
 
 def _exact(box: Box) -> Box:
-    """Write bounds as integers over one power of two, the unit of the new box."""
+    """Write bounds as integers over a common power of two, the unit of the new box."""
     integers = exact_integers(np.stack([*box.low.ravel(), *box.high.ravel(), 1.0]))
     low, high = integers[:-1].reshape(2, *box.low.shape)
     return Box(low, high, integers[-1])

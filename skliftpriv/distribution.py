@@ -1,4 +1,4 @@
-"""The joint distribution P_SX of a sensitive and a useful variable: the noun that is estimated."""
+"""The joint distribution P_SX of a sensitive variable S and a useful variable X."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ __all__ = ["JointDistribution"]
 class JointDistribution(MatrixNoun):
     """Joint distribution of a sensitive variable S (rows) and a useful variable X (columns).
 
-    The object is immutable. Symbols without any mass have no lift, so they are dropped;
-    their labels are kept in ``dropped_sensitive`` and ``dropped_useful``. Zero cells between
-    symbols that do have mass are legal: their lift is 0 and their log-lift is minus infinity.
+    The object is immutable. Symbols without mass have no lift, so they are dropped; their labels
+    are kept in ``dropped_sensitive`` and ``dropped_useful``. Zero cells between symbols that have
+    mass are allowed: their lift is 0 and their log-lift is minus infinity.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ class JointDistribution(MatrixNoun):
     matrix : ndarray of shape (n_sensitive, n_useful)
         The probabilities, without empty rows and columns.
     masses : ndarray of shape (n_sensitive, n_useful)
-        The numbers as they were given (counts or probabilities). Exact arithmetic starts here.
+        The probabilities, or the counts plus smoothing, that exact arithmetic starts from.
     p_s, p_x : ndarray
         The marginals.
     lift : ndarray of shape (n_sensitive, n_useful)
@@ -71,7 +71,7 @@ class JointDistribution(MatrixNoun):
            [0.417, 1.389]])
     """
 
-    # Attached by skliftpriv.frames, which knows about data frames; this module does not.
+    # Attached by skliftpriv.frames, because this module does not know data frames.
     from_frame: ClassVar[Callable[..., JointDistribution]]
 
     def __init__(
@@ -103,12 +103,12 @@ class JointDistribution(MatrixNoun):
         Parameters
         ----------
         counts : array-like of shape (n_sensitive, n_useful)
-            Number (or total weight) of the rows in each cell.
+            Number (or total weight) of rows in each cell.
         sensitive_labels, useful_labels : sequence, optional
             Distinct labels, by default 0, 1, 2, ...
         smoothing : float, default=0.0
-            Pseudo-count added to every cell between a sensitive and a useful symbol
-            that were both seen. It moves zero cells away from zero.
+            Pseudo-count added to every cell of a sensitive and a useful symbol that were both
+            seen, so that no such cell is zero.
 
         Returns
         -------
@@ -121,15 +121,15 @@ class JointDistribution(MatrixNoun):
             )
         smoothing = float(smoothing)
         if not masses.any():
-            raise InvalidDistributionError("The table of counts holds no rows: all cells are 0.")
+            raise InvalidDistributionError("The table of counts has no rows: all cells are 0.")
         with np.errstate(over="ignore"):
             total = float(masses.sum())
             smoothed = total + smoothing * masses.size
         if not np.isfinite(smoothed):
             what = f"smoothing={smoothing!r}" if np.isfinite(total) else "The table of counts"
             raise InvalidDistributionError(
-                f"{what} is too large: the cells add up to more than a double holds. Divide "
-                "weights and smoothing by a common factor."
+                f"{what} is too large: the sum of the cells overflows. Divide weights and "
+                "smoothing by a common factor."
             )
         seen = np.logical_and.outer((masses > 0).any(axis=1), (masses > 0).any(axis=0))
         joint = cls.__new__(cls)
@@ -159,9 +159,8 @@ class JointDistribution(MatrixNoun):
             vanished = np.flatnonzero(matrix.sum(axis=axis) == 0)
             if vanished.size:
                 raise InvalidDistributionError(
-                    f"The symbol {labels[vanished[0]]!r} has so little of all mass that a double "
-                    "cannot hold its probability. Leave out its rows, or use weights closer to "
-                    "each other."
+                    f"The symbol {labels[vanished[0]]!r} has so little mass that its probability "
+                    "underflows to 0. Leave out its rows, or use weights closer to each other."
                 )
         fields = {
             "masses": read_only(kept),
@@ -204,7 +203,10 @@ class JointDistribution(MatrixNoun):
         return read_only(self.matrix / self.p_x / self.p_s[:, None])
 
     def released(self, channel: Any) -> FloatArray:
-        """Return P_SY, what an observer of Y = channel(X) sees: shape (n_sensitive, n_outputs)."""
+        """Return P_SY, the joint distribution of S and the output of a channel on X.
+
+        Its shape is (n_sensitive, n_outputs).
+        """
         factor = channel if issparse(channel) else np.asarray(channel, dtype=np.float64)
         return np.asarray(self.matrix @ factor)
 

@@ -1,4 +1,4 @@
-"""The errors and warnings of skliftpriv: one family, each message says what to do next."""
+"""The errors and warnings of skliftpriv. Each message says what to do next."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class InvalidParameterError(SkliftprivError, ValueError):
 
 
 class SizeLimitError(InvalidParameterError):
-    """A call would take more memory or time than it may; nothing was allocated for it.
+    """A call would take too much memory or time, so it was refused.
 
     .. versionadded:: 0.2
     """
@@ -42,7 +42,7 @@ class UnsupportedNotionError(InvalidParameterError):
 
 
 class UnknownCategoryError(SkliftprivError, ValueError):
-    """A value at ``transform`` was not seen at ``fit``."""
+    """A value passed to ``transform`` was not seen during ``fit``."""
 
 
 class InfeasibleError(SkliftprivError, ValueError):
@@ -50,26 +50,26 @@ class InfeasibleError(SkliftprivError, ValueError):
 
 
 class BudgetWarning(UserWarning):
-    """A paper-exact mechanism misses its own budget."""
+    """A mechanism built exactly as in its paper exceeds its budget."""
 
 
 class SampleSizeWarning(UserWarning):
-    """There are too few rows for the confidence that was asked for."""
+    """There are too few rows for the requested confidence."""
 
 
 class SeededReleaseWarning(UserWarning):
-    """What is released was drawn from a seed, and is not private.
+    """A release was drawn from a seed and is not private.
 
     .. versionadded:: 0.2
     """
 
 
 class UnprotectedColumnsWarning(UserWarning):
-    """Columns, an index or an order of rows are released that no guarantee covers."""
+    """A release contains columns, an index or a row order that no guarantee covers."""
 
 
 class UselessReleaseWarning(UserWarning):
-    """What is released is private but says nothing about X.
+    """A release is private but carries no information about X.
 
     .. versionadded:: 0.2
     """

@@ -1,4 +1,4 @@
-"""How often each useful symbol occurred, estimated from what was released."""
+"""Estimate how often each useful symbol occurred from a release."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ FrequencyMethod: TypeAlias = Literal["least_squares", "ibu"]
 
 __all__ = ["FrequencyEstimate", "estimate_frequencies", "estimate_unary_frequencies"]
 
-# Pull toward the prior where the release says nothing; far below any sampling error.
+# Weight of the prior where the release carries no information; far below any sampling error.
 _RIDGE = 1e-6
-# IBU stops when no frequency moves by more than this.
+# IBU stops when no frequency changes by more than this.
 _IBU_TOLERANCE = 1e-9
 _IBU_STEPS = 10_000
 
@@ -34,10 +34,10 @@ class FrequencyEstimate:
     symbols : tuple of labels
         The useful symbols.
     estimate : ndarray
-        Estimated frequencies; they are non-negative and sum to 1.
+        Estimated frequencies, non-negative and summing to 1.
     standard_error : ndarray
-        Standard error of each; infinite where the release does not tell a symbol from others,
-        so that the estimate rests on the prior.
+        Standard error of each; infinite where the release does not distinguish a symbol from
+        others, so that the estimate depends on the prior.
     n_rows : int
         Number of released rows.
     """
@@ -63,11 +63,10 @@ def estimate_frequencies(
     channel : Channel
         P(Y|X).
     prior : ndarray of shape (n_inputs,)
-        P_X as known at fit: where to start, and what decides between symbols that the channel
-        merges.
+        P_X as known at fit: the starting point, and the shares of symbols that the channel merges.
     method : {"least_squares", "ibu"}, default="least_squares"
         "least_squares" inverts the channel subject to non-negativity. "ibu" is the iterative
-        Bayesian update p_x <- sum_y q_y P(x|y), which climbs to the maximum likelihood.
+        Bayesian update p_x <- sum_y q_y P(x|y), which converges to the maximum likelihood.
 
     Returns
     -------
@@ -77,8 +76,8 @@ def estimate_frequencies(
     start = as_nonnegative(prior, "The prior", ndim=1)
     if (start.size, observed.size) != channel.sparse.shape:
         raise InvalidParameterError(
-            f"There are {observed.size} counts and {start.size} prior probabilities for a channel "
-            f"with {len(channel.outputs)} outputs and {len(channel.inputs)} inputs."
+            f"There are {observed.size} counts and {start.size} prior probabilities, but the "
+            f"channel has {len(channel.outputs)} outputs and {len(channel.inputs)} inputs."
         )
     refuse_beyond(
         MOST_INVERTED,
@@ -109,9 +108,9 @@ def _least_squares(shares: FloatArray, channel: Channel, prior: FloatArray) -> F
 def _iterative_bayesian_update(
     shares: FloatArray, likelihood: Any, prior: FloatArray
 ) -> FloatArray:
-    """Climb to the maximum likelihood of P_X.
+    """Maximise the likelihood of P_X.
 
-    ``likelihood`` has a row per symbol and a column per output seen; columns may have any scale.
+    ``likelihood`` has a row per symbol and a column per output; columns may have any scale.
     """
     estimate = prior.copy()
     for _ in range(_IBU_STEPS):
@@ -145,8 +144,9 @@ def estimate_unary_frequencies(
 ) -> FrequencyEstimate:
     """Estimate P_X from the bits of unary encoding.
 
-    (share of 1-bits - noise) / (1/2 - noise) is unbiased (Wang et al. 2017); least squares moves
-    it to the nearest distribution. The iterative Bayesian update looks at whole sets of bits.
+    (share of 1-bits - noise) / (1/2 - noise) is unbiased (Wang et al. 2017); least squares
+    projects it onto the nearest distribution. The iterative Bayesian update uses all bits of a
+    row together.
 
     Parameters
     ----------
@@ -157,14 +157,14 @@ def estimate_unary_frequencies(
     noise : float
         Probability of a 1-bit for a symbol that is not the true one.
     prior : ndarray of shape (n_symbols,)
-        P_X as known at fit: where to start, and the answer if the bits are pure noise.
+        P_X as known at fit: the starting point, and the estimate if the bits are pure noise.
     method : {"least_squares", "ibu"}, default="least_squares"
         As in :func:`estimate_frequencies`.
     """
     n_rows = bits.shape[0]
     if bits.ndim != 2 or bits.shape[1] != len(symbols):
         raise InvalidParameterError(
-            f"There must be a bit for each of the {len(symbols)} symbols, but the bits have the "
+            f"There must be one bit for each of the {len(symbols)} symbols, but the bits have "
             f"shape {bits.shape}."
         )
     if n_rows == 0:
@@ -182,14 +182,14 @@ def estimate_unary_frequencies(
         estimate = _iterative_bayesian_update(counts / n_rows, likelihood, start)
     else:
         raise InvalidParameterError(f'method must be "least_squares" or "ibu", not {method!r}.')
-    # The share that is expected, not the one seen, which is 0 for a rare symbol without noise.
+    # Use the expected share: the observed one is 0 for a rare symbol without noise.
     expected = noise + signal * estimate
     error = np.sqrt(expected * (1 - expected) / n_rows) / signal
     return FrequencyEstimate(symbols, estimate, error, n_rows)
 
 
 def _nearest_distribution(values: FloatArray) -> FloatArray:
-    """Project onto the simplex: subtract one number from all, and cut off at 0."""
+    """Project onto the simplex: subtract one number from all values and clip at 0."""
     falling = np.sort(values)[::-1]
     excess = (falling.cumsum() - 1) / np.arange(1, values.size + 1)
     return np.maximum(values - excess[falling > excess][-1], 0.0)

@@ -1,4 +1,4 @@
-"""Drawing outputs from integer weights: exactly the certified probabilities, a word per row."""
+"""Draw outputs from integer weights, with exactly the certified probabilities."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ RandomState = int | np.random.RandomState | np.random.Generator | None
 
 _WORD_BITS = 32
 _REST_BITS = TOTAL_BITS - _WORD_BITS
-# Rows handled at once, so that the intermediate arrays stay in the processor's cache.
+# Rows processed at once, so that intermediate arrays stay in the processor's cache.
 _CHUNK = 1 << 15
 _KEY_BYTES = 32
 
@@ -30,17 +30,17 @@ _KEY_BYTES = 32
 def word_source(random_state: RandomState, *context: Buffer) -> Callable[[int], Words]:
     """Return a function that draws n random 32-bit words.
 
-    None draws from the operating system's cryptographic generator, which alone is private. A
-    seed, a RandomState or a Generator makes the draw reproducible. What is drawn then depends on
-    everything in ``context`` too, so that one seed gives unrelated noise for different mechanisms
-    and different rows, and trying out seeds does not help who cannot guess all the rows.
+    None draws from the operating system's cryptographic generator; only this is private. A seed,
+    a RandomState or a Generator makes the draw reproducible. The draw then also depends on
+    ``context``, so one seed gives unrelated noise for different mechanisms and different rows, and
+    trying seeds does not help an attacker who cannot guess all the rows.
 
     Parameters
     ----------
     random_state : int, RandomState, Generator or None
-        The seed. A RandomState or Generator moves on with every call.
+        The seed. A RandomState or Generator advances with every call.
     *context : bytes or memoryview
-        What the noise is for: the mechanism and the inputs.
+        What the noise is used for: the mechanism and the inputs.
     """
     stream = derived_stream(random_state, *context)
     draw = os.urandom if stream is None else stream.bytes
@@ -48,7 +48,7 @@ def word_source(random_state: RandomState, *context: Buffer) -> Callable[[int], 
 
 
 def derived_stream(random_state: RandomState, *context: Buffer) -> np.random.Generator | None:
-    """Return the stream of a seed for one use of it, None for None; see :func:`word_source`."""
+    """Return a generator for one use of a seed, or None for None; see :func:`word_source`."""
     if random_state is None:
         return None
     if isinstance(random_state, np.random.RandomState | np.random.Generator):
@@ -57,19 +57,19 @@ def derived_stream(random_state: RandomState, *context: Buffer) -> np.random.Gen
         secret = str(int(random_state)).encode()
     digest = blake2b(digest_size=_KEY_BYTES)
     for part in (secret, *context):
-        # With its length before it, no part can pass for the end of another.
+        # The length comes first, so that different contexts never give the same bytes.
         digest.update(memoryview(part).nbytes.to_bytes(8, "big"))
         digest.update(part)
     return np.random.default_rng(int.from_bytes(digest.digest(), "big"))
 
 
 class Sampler:
-    """Draws y from integer weights given x, by the alias method in whole numbers.
+    """Draw outputs from integer weights by the alias method in integer arithmetic.
 
-    Each row is cut into a power of two of equally likely slots that hold at most two outputs.
-    A random word of 32 bits gives the slot and, with what is left of it, decides between the
-    two outputs; in the rare case of a tie a second word gives the other 30 of the 62 bits. So
-    nothing is rounded: output y comes with probability weights[x, y] / 2^62 exactly.
+    Each row is cut into equally likely slots, a power of two of them, that hold at most two
+    outputs each. Some bits of a random 32-bit word choose the slot, and the rest decide between
+    its two outputs; in the rare case of a tie a second word gives the other 30 of the 62 bits.
+    Nothing is rounded: output y has probability weights[x, y] / 2^62 exactly.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ class Sampler:
         refuse_beyond(
             2 * MOST_CHANNEL_CELLS,
             n_cells,
-            f"the table to sample {self.n_inputs:,} inputs from has {n_cells:,} cells",
+            f"the sampling table of {self.n_inputs:,} inputs has {n_cells:,} cells",
             f"use a mechanism with fewer outputs per value, or {POOL}",
         )
         # The outputs of each row side by side, padded with outputs of weight zero.
@@ -96,7 +96,7 @@ class Sampler:
         outputs = np.zeros(padded.shape, dtype=np.int32)
         outputs[row, place] = weights.indices
         cut, alias = _alias_table(padded, TOTAL >> self._slot_bits)
-        #: Tells mechanisms apart where noise comes from a seed.
+        #: Distinguishes mechanisms when noise comes from a seed.
         self.fingerprint = _fingerprint(weights)
         self._cut_high = (cut >> _REST_BITS).ravel()
         self._cut_low = (cut & ((1 << _REST_BITS) - 1)).ravel()
@@ -105,7 +105,7 @@ class Sampler:
 
     @property
     def draws(self) -> bool:
-        """Whether anything is drawn: False if every input has one output only."""
+        """Whether outputs are random: False if every input has only one output."""
         return self._slot_bits > 0
 
     def sample(self, codes: Codes, random_state: RandomState = None) -> Codes:
@@ -117,7 +117,7 @@ class Sampler:
             Codes of the inputs, 0 to n_inputs - 1.
         random_state : int, RandomState, Generator or None, default=None
             None for the operating system's generator; see :func:`word_source`. With a seed the
-            same codes give the same outputs, and other codes or weights unrelated noise.
+            same codes give the same outputs; other codes or weights give unrelated noise.
 
         Returns
         -------
@@ -151,7 +151,7 @@ def _alias_table(weights: Integers, slot_size: int) -> tuple[Integers, Codes]:
     """Cut every row into slots of equal size with at most two outputs each, exactly.
 
     Slot k holds output k up to ``cut[k]`` and output ``alias[k]`` above. All rows advance
-    together: step by step one slot is filled from an output that has more than its slot.
+    together: each step fills one slot from an output that has more than one slot's share.
     """
     n_rows, n_slots = weights.shape
     rows = np.arange(n_rows)
@@ -171,7 +171,7 @@ def _alias_table(weights: Integers, slot_size: int) -> tuple[Integers, Codes]:
         cut[r, poor], alias[r, poor] = left[r, poor], rich
         left[r, rich] -= slot_size - left[r, poor]
         left[r, poor] = slot_size
-        # An output that has given more than it had to spare is the next one to be filled.
+        # An output that has given away too much is the next to be filled.
         exhausted = left[r, rich] < slot_size
         small[r[~exhausted]] += 1
         large[r[exhausted]] = np.minimum(large[r[exhausted]] + 1, n_slots - 1)

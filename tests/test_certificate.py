@@ -1,4 +1,4 @@
-"""The certificate: integers, exact lifts, and the touch of mixing that makes a promise true."""
+"""Certification: integer weights, exact lifts, and mixing with a constant channel."""
 
 from fractions import Fraction
 
@@ -95,7 +95,7 @@ def test_certificate_decides_equality_that_doubles_cannot():
 
 
 @pytest.mark.parametrize("notion", NOTIONS, ids=str)
-def test_release_makes_any_channel_meet_its_notion(notion):
+def test_certification_makes_any_channel_meet_its_notion(notion):
     rng = np.random.default_rng(0)
     for _ in range(20):
         counts = rng.integers(0, 30, (3, 6))
@@ -108,7 +108,7 @@ def test_release_makes_any_channel_meet_its_notion(notion):
         assert certify(joint.masses, certified.weights, notion).all()
 
 
-def test_release_mixes_only_a_touch_where_only_rounding_broke_the_budget():
+def test_certification_mixes_in_little_if_only_rounding_exceeds_the_budget():
     joint = make_joint(3, 8, random_state=0)
     worst = np.log(joint.lift).max(), -np.log(joint.lift).min()
     tight = ALIP(worst[1] * (1 - 1e-13), worst[0] * (1 - 1e-13))
@@ -117,7 +117,7 @@ def test_release_mixes_only_a_touch_where_only_rounding_broke_the_budget():
     assert 0 < certified.mixed < 1e-10
 
 
-def test_release_can_judge_without_changing_anything():
+def test_certification_can_check_without_changing_anything():
     joint = make_joint(3, 8, random_state=0)
     certified = certified_for(
         joint.masses, Channel.identity(joint.useful_labels), LIP(0.1), enforce=False
@@ -184,7 +184,7 @@ def test_mixing_of_a_relaxed_notion_finds_a_small_share_before_a_gap():
 
 
 @pytest.mark.parametrize("delta", [0.001, 0.004, 0.01, 0.02])
-def test_release_of_a_relaxed_notion_takes_the_smallest_share_of_the_grid(delta):
+def test_certification_of_a_relaxed_notion_takes_the_smallest_share_of_the_grid(delta):
     notion = RelaxedLift(LIP(0.7), delta)
     merged = Channel.merging([(0, 1), (2,)], (0, 1, 2))
     assert certified_for(RULED_OUT.masses, Channel.identity((0, 1, 2)), notion).mixed == 0

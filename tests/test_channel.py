@@ -89,7 +89,7 @@ def test_merging_follows_the_given_order_of_inputs():
         ([["a", "a"], ["b"]], ["a", "b"], "2 labels given for 3 symbols"),
     ],
 )
-def test_merging_refuses_what_is_no_partition(groups, inputs, message):
+def test_merging_refuses_groups_that_are_not_a_partition(groups, inputs, message):
     with pytest.raises(InvalidDistributionError, match=message):
         Channel.merging(groups, inputs)
 

@@ -1,4 +1,4 @@
-"""Leakage and utility of arrays: what a release tells about S and what it keeps of X."""
+"""Measures of leakage about S and of utility about X, computed from arrays."""
 
 from ._average import (
     arimoto_mutual_information,

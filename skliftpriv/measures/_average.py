@@ -1,8 +1,7 @@
 """Leakage and utility averaged over the outputs: information measures of a joint distribution.
 
 Every function takes a joint distribution of shape (..., n_rows, n_columns) and returns an array
-of shape (...). For leakage the rows are the sensitive symbols; for utility they are the useful
-ones.
+of shape (...). For leakage the rows are sensitive symbols, for utility useful ones.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ def entropy(probabilities: ArrayLike) -> FloatArray:
 def mutual_information(joint: ArrayLike) -> FloatArray:
     """Mutual information in nats between the row and the column variable."""
     p, p_row, p_column = _with_marginals(joint)
-    # Conditioning on the rows first keeps the product of two tiny margins from vanishing.
+    # Conditioning on the rows first avoids underflow of the product of two tiny margins.
     given_row = _divide(p, p_row[..., :, None])
     divergence = rel_entr(given_row, p_column[..., None, :]).sum(axis=-1)
     # A relative entropy is non-negative; rounding may leave -1e-17.
@@ -44,9 +43,9 @@ def mutual_information(joint: ArrayLike) -> FloatArray:
 
 
 def nmi(joint: ArrayLike) -> FloatArray:
-    """Share I(X;Y) / H(X) of the rows' entropy that the columns keep.
+    """Normalised mutual information I(X;Y) / H(X) of rows X and columns Y.
 
-    A constant X has nothing to lose: its share is 1.
+    It is 1 for a constant X.
     """
     p, p_row, _ = _with_marginals(joint)
     total = entropy(p_row)
@@ -77,8 +76,8 @@ def chi2_divergence(joint: ArrayLike) -> FloatArray:
 def sibson_mutual_information(joint: ArrayLike, alpha: float) -> FloatArray:
     """Sibson's mutual information of order alpha in [1, inf].
 
-    Order 1 is mutual information and order infinity is maximal leakage; both limits are
-    approached without loss of digits (Zarrabian, Ding and Sadeghi 2022, eq. 13-17).
+    Order 1 is mutual information and order infinity is maximal leakage (Zarrabian, Ding and
+    Sadeghi 2022, eq. 13-17). Orders close to these limits do not lose precision.
     """
     check_order(alpha)
     p, p_row, p_column = _with_marginals(joint)
@@ -117,7 +116,7 @@ def maximal_leakage(joint: ArrayLike) -> FloatArray:
 
 
 def min_entropy_leakage(joint: ArrayLike) -> FloatArray:
-    """Min-entropy leakage: how much better the best single guess of S becomes (in nats)."""
+    """Min-entropy leakage: how much the best single guess of S improves, in nats."""
     return arimoto_mutual_information(joint, np.inf)
 
 
@@ -129,7 +128,7 @@ def _with_marginals(joint: ArrayLike) -> tuple[FloatArray, FloatArray, FloatArra
 
 
 def _divide(numerator: FloatArray, denominator: FloatArray) -> FloatArray:
-    """Quotient, 0 where the denominator is 0 (there the numerator is 0 too)."""
+    """Quotient, or 0 where the denominator (and hence the numerator) is 0."""
     zeros = np.zeros(np.broadcast_shapes(numerator.shape, denominator.shape))
     return np.divide(numerator, denominator, out=zeros, where=denominator > 0)
 
@@ -154,9 +153,9 @@ def _log_mean_exp(
 ) -> FloatArray:
     """Log of sum weight * exp(power) for weights that sum to 1; 0 where all weights are 0.
 
-    Far from power = 0 the largest one is taken out against overflow. Near 0 only expm1 keeps
-    the digits of a sum that is 1 + something small; far from it the same form would lose them
-    where nearly all weight lies on vanishing terms.
+    Far from power = 0 the largest power is factored out to avoid overflow. Near 0 the sum is
+    close to 1 and only expm1 keeps its digits; far from 0 this form would lose them if nearly all
+    weight is on vanishing terms.
     """
     far = np.abs(largest) > 1.0
     shift = np.where(far & np.isfinite(largest), largest, 0.0)

@@ -1,4 +1,4 @@
-"""How often and how far a release breaks a promise: (eps, delta)-log-lift and privacy breaches."""
+"""Privacy breaches: (epsilon, delta)-log-lift and rho1-to-rho2 breaches."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = [
 ]
 
 
-# Three times 0.1 is above 0.3 in doubles; a property must not escape the search for that.
+# Three times 0.1 exceeds 0.3 in doubles, which must not exclude a property from the search.
 _PRIOR_TOLERANCE = 1e-12
 
 
@@ -53,7 +53,7 @@ def breach_probability(
             raise InvalidParameterError(f"{name} must be at least 0, not {bound!r}.")
     masses = check_joint(joint)
     if p_s is None:
-        # The whole joint is here, so counts can be told from probabilities.
+        # The joint is complete, so counts can be normalised.
         total = masses.sum(axis=(-2, -1), keepdims=True)
         masses = np.divide(masses, total, out=np.zeros_like(masses), where=total > 0)
     logs = log_lift(masses, p_s=p_s)
@@ -71,8 +71,8 @@ class BreachBounds(NamedTuple):
 def sufficient_bounds(rho1: float, rho2: float) -> BreachBounds:
     """Bounds on the lift, and on epsilon-LDP, that prevent rho1-to-rho2 privacy breaches.
 
-    A release whose lifts lie in [min_lift, max_lift] has none, and neither has one that is
-    ldp-LDP (Zarrabian, Ding and Sadeghi 2023, Proposition A1; Evfimievski et al. 2003).
+    A mechanism has no such breach if its lifts lie in [min_lift, max_lift] or if it is ldp-LDP
+    (Zarrabian, Ding and Sadeghi 2023, Proposition A1; Evfimievski et al. 2003).
 
     Parameters
     ----------
@@ -91,8 +91,8 @@ def sufficient_bounds(rho1: float, rho2: float) -> BreachBounds:
 def largest_posterior(joint: ArrayLike, prior_at_most: float) -> FloatArray:
     """Largest P(Q | Y=y) over all properties Q of S with P(Q) <= prior_at_most, per output.
 
-    A property is a set of sensitive symbols, so this is a knapsack problem for every output;
-    it is solved exactly.
+    A property is a set of sensitive symbols, so this is a knapsack problem for every output. It
+    is solved exactly.
 
     Parameters
     ----------
@@ -117,23 +117,23 @@ def largest_posterior(joint: ArrayLike, prior_at_most: float) -> FloatArray:
 
 
 def upward_breach(joint: ArrayLike, rho1: float, rho2: float) -> FloatArray:
-    """Tell for each output whether some property of prior <= rho1 gets a posterior > rho2."""
+    """Return for each output whether some property of prior <= rho1 has a posterior > rho2."""
     _check_rhos(rho1, rho2)
     return np.asarray(largest_posterior(joint, rho1) > rho2)
 
 
 def downward_breach(joint: ArrayLike, rho1: float, rho2: float) -> FloatArray:
-    """Tell for each output whether some property of prior >= rho2 gets a posterior < rho1.
+    """Return for each output whether some property of prior >= rho2 has a posterior < rho1.
 
-    Equivalently its complement, of prior <= 1 - rho2, gets a posterior > 1 - rho1.
+    Equivalently, its complement, of prior <= 1 - rho2, has a posterior > 1 - rho1.
     """
     _check_rhos(rho1, rho2)
     return np.asarray(largest_posterior(joint, 1 - rho2) > 1 - rho1)
 
 
 def _knapsack(values: FloatArray, weights: FloatArray, capacity: float) -> float:
-    # The solver stops within 1e-6 of the optimum and of the constraint, whatever gap is asked
-    # for; in millionths that is 1e-12.
+    # The solver stops within 1e-6 of the optimum and of the constraint for any requested gap;
+    # after scaling this is 1e-12.
     scale = 1e6
     limit = scale * (capacity + _PRIOR_TOLERANCE)
     result = milp(
@@ -149,5 +149,5 @@ def _knapsack(values: FloatArray, weights: FloatArray, capacity: float) -> float
 def _check_rhos(rho1: float, rho2: float) -> None:
     if not 0 < rho1 < rho2 < 1:
         raise InvalidParameterError(
-            f"0 < rho1 < rho2 < 1 is needed, but rho1={rho1!r} and rho2={rho2!r}."
+            f"rho1 and rho2 must satisfy 0 < rho1 < rho2 < 1, not rho1={rho1!r} and rho2={rho2!r}."
         )

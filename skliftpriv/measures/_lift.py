@@ -1,11 +1,11 @@
-"""Leakage of every single output: the lift and what is built on it, vectorised over batches.
+"""Leakage of every single output: the lift and measures based on it, vectorised over batches.
 
 Every function takes a joint distribution P_SY of shape (..., n_sensitive, n_outputs) and
-returns one value per output, shape (..., n_outputs). Pass ``p_s`` when the columns are only
-some of the outputs, so that the prior of S cannot be read off them. Then the columns need
-not be normalised: the lift of a column does not change with its scale.
+returns one value per output, shape (..., n_outputs). Pass ``p_s`` if the columns are only some
+of the outputs, because the prior of S is then not the row sums. In this case the columns need
+not be normalised: the lift of a column does not depend on its scale.
 
-Symbols and outputs without mass reveal nothing and never occur: their lift is set to 1.
+Symbols and outputs without mass never occur; their lift is set to 1.
 """
 
 from __future__ import annotations
@@ -151,7 +151,7 @@ def log_power_mean(value: FloatArray, prior: FloatArray, alpha: float) -> FloatA
 
 
 def check_order(alpha: float, *, above: float = 1.0) -> float:
-    """Return the order alpha, or say that it is out of [above, inf]."""
+    """Return the order alpha, or raise an error if it is below its smallest value."""
     if not alpha >= above:
         raise InvalidParameterError(f"The order alpha must be at least {above:g}, not {alpha!r}.")
     return float(alpha)
@@ -173,8 +173,8 @@ def _lift_and_prior(joint: ArrayLike, p_s: ArrayLike | None) -> tuple[FloatArray
         total = prior.sum(axis=-1)
         if (np.abs(total - 1.0) > SUM_TOLERANCE).any():
             raise InvalidDistributionError(
-                f"p_s must sum to 1, but it sums to {np.ravel(total)[0]:.12g}; "
-                "divide counts by their total first."
+                f"p_s must sum to 1, but it sums to {np.ravel(total)[0]:.12g}. "
+                "Divide counts by their total first."
             )
     weight = prior[..., :, None]
     posterior = np.divide(masses, p_y, out=np.zeros_like(masses), where=p_y > 0)
@@ -188,6 +188,6 @@ def check_joint(joint: ArrayLike) -> FloatArray:
     masses = as_nonnegative(joint, "The joint distribution")
     if masses.ndim < 2:
         raise InvalidDistributionError(
-            f"A joint distribution has two axes at least, but the shape is {masses.shape}."
+            f"A joint distribution must have at least two axes, but its shape is {masses.shape}."
         )
     return masses

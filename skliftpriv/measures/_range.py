@@ -1,8 +1,8 @@
-"""Means and lifts over every distribution within a box: closed forms, no linear program.
+"""Extreme means and lifts over all distributions within a box, in closed form.
 
 A box gives each probability a lower and an upper bound. The distributions within it are those
-between the bounds that sum to 1. A mean over them is largest when what the lower bounds leave
-free goes to the largest values first, so sorting is all that is needed.
+between the bounds that sum to 1. A mean is largest if the mass that the lower bounds leave free
+goes to the largest values first, so sorting replaces a linear program.
 
 The functions take floats or Python integers (arrays of dtype object); with integers, and ``one``
 as the unit of the bounds, they are exact.
@@ -26,7 +26,7 @@ __all__ = [
 
 
 class Box(NamedTuple):
-    """Bounds of probabilities: arrays of shape (..., n_symbols), and what stands for 1."""
+    """Bounds of probabilities, arrays of shape (..., n_symbols), in units of 1 / ``one``."""
 
     low: np.ndarray
     high: np.ndarray
@@ -44,7 +44,7 @@ def extreme_distributions(values: np.ndarray, box: Box) -> tuple[np.ndarray, np.
     Parameters
     ----------
     values : ndarray of shape (n_symbols, n_means)
-        One column per mean that is asked for.
+        One column per mean.
     box : Box
         Bounds of shape (n_boxes, n_symbols).
 
@@ -65,7 +65,7 @@ def extreme_distributions(values: np.ndarray, box: Box) -> tuple[np.ndarray, np.
 
 
 def _filled(room: np.ndarray, free: np.ndarray) -> np.ndarray:
-    """Give what is free to the first symbols, to each as much as it has room for."""
+    """Give the free mass to the first symbols, as much to each as it has room for."""
     before = np.cumsum(room, axis=1) - room
     return np.minimum(room, np.maximum(free - before, 0))
 
@@ -84,14 +84,15 @@ def mean_range(values: np.ndarray, box: Box) -> tuple[np.ndarray, np.ndarray]:
 
 
 def lift_range(low: np.ndarray, high: np.ndarray, prior: Box) -> tuple[np.ndarray, np.ndarray]:
-    r"""Smallest and largest lift P(y|s) / P(y) when P(y|s) and P(s) are known up to bounds.
+    r"""Smallest and largest lift P(y|s) / P(y) given bounds of P(y|s) and P(s).
 
-    The lift of s grows with P(y|s) and falls with every other P(y|t), and the rows are free of
-    each other, so that
+    The lift of s increases with P(y|s) and decreases with every other P(y|t), and the rows vary
+    independently, so
 
     .. math:: \max l(s, y) = U_s / \min_\pi (\pi_s U_s + \sum_{t \ne s} \pi_t L_t),
 
-    a mean over the box of the prior; the smallest lift likewise with L and U exchanged.
+    a mean over the box of the prior. For the smallest lift, L and U are exchanged and the mean is
+    maximised.
 
     Parameters
     ----------
@@ -103,7 +104,7 @@ def lift_range(low: np.ndarray, high: np.ndarray, prior: Box) -> tuple[np.ndarra
     Returns
     -------
     smallest, largest : ndarray of shape (n_sensitive, n_outputs)
-        Fractions where the input is exact. An output that never occurs has lift 1.
+        Fractions if the input is exact. An output that never occurs has lift 1.
     """
     box = prior.alone
     largest = quotient(high * prior.one, mean_range(one_against(high, low), box)[0])
@@ -112,7 +113,7 @@ def lift_range(low: np.ndarray, high: np.ndarray, prior: Box) -> tuple[np.ndarra
 
 
 def one_against(own: np.ndarray, others: np.ndarray) -> np.ndarray:
-    """Columns (s, y), y running fastest: ``others[:, y]`` with the entry of s from ``own``."""
+    """Columns (s, y), y varying fastest: ``others[:, y]`` with the entry of s from ``own``."""
     n_s, n_y = own.shape
     values = np.repeat(others[:, None, :], n_s, axis=1)
     diagonal = np.arange(n_s)
@@ -121,10 +122,10 @@ def one_against(own: np.ndarray, others: np.ndarray) -> np.ndarray:
 
 
 def quotient(numerator: np.ndarray, denominator: np.ndarray) -> np.ndarray:
-    """Divide exactly or in floating point; 0 / 0 is the lift 1 of what never occurs.
+    """Divide exactly or in floating point; 0 / 0 is 1, the lift of an output that never occurs.
 
-    A positive number over 0 is infinite, also in exact arithmetic: such a lift has no bound when
-    P(s) has no lower bound but 0.
+    A positive number over 0 is infinite, also in exact arithmetic: such a lift is unbounded if
+    the lower bound of P(s) is 0.
     """
     denominator = denominator.reshape(numerator.shape)
     never = denominator == 0

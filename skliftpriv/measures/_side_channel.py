@@ -1,4 +1,4 @@
-"""Leakage to an attacker who already knows some of the attributes that X consists of."""
+"""Leakage to an attacker who already knows some of the attributes of X."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class SideGroups(NamedTuple):
 
 
 def side_groups(attributes: np.ndarray) -> Iterator[SideGroups]:
-    """Group symbols by every set of known attributes that leaves something to learn.
+    """Group symbols by every set of known attributes except the set of all of them.
 
     Parameters
     ----------
@@ -80,10 +80,10 @@ def side_groups(attributes: np.ndarray) -> Iterator[SideGroups]:
 def srlip_level(
     joint: ArrayLike, channel: ArrayLike, attributes: Sequence[int] | ArrayLike
 ) -> SideChannelLevel:
-    """Level of side-channel resistant local information privacy of a release.
+    """Level of side-channel resistant local information privacy (SRLIP) of a channel.
 
-    The largest ``|log P(y | s, x^J) / P(y | x^J)|`` over all sets J of known attributes, their
-    values x^J, sensitive symbols s and outputs y that can occur together
+    It is the largest ``|log P(y | s, x^J) / P(y | x^J)|`` over all sets J of known attributes,
+    their values x^J, sensitive symbols s and outputs y that can occur together
     (Lopuhaa-Zwakenberg, Tong and Skoric 2020, Definition 3).
 
     Parameters
@@ -93,8 +93,8 @@ def srlip_level(
     channel : array-like of shape (n_symbols, n_outputs)
         P(Y|X).
     attributes : sequence of int, or array-like of shape (n_symbols, n_attributes)
-        Sizes of the attributes, if the symbols are all their combinations with the last
-        attribute running fastest; else the values of the attributes of each symbol, as codes.
+        Sizes of the attributes if the symbols are all their combinations, with the last attribute
+        varying fastest; otherwise the codes of the attributes of each symbol.
 
     Returns
     -------
@@ -102,7 +102,7 @@ def srlip_level(
 
     Examples
     --------
-    The product of two protocols, one per attribute, leaks more than the sum of their levels
+    The product of two protocols, one per attribute, leaks more than the sum of their levels,
     0.345 + 0.404 (docs/errata.md, 5).
 
     >>> import numpy as np
@@ -120,7 +120,7 @@ def srlip_level(
 def srlip_levels(
     joint: ArrayLike, channel: ArrayLike, attributes: Sequence[int] | ArrayLike
 ) -> list[SideChannelLevel]:
-    """Level for every set J of known attributes; parameters as in :func:`srlip_level`."""
+    """Level for every set J of known attributes; see :func:`srlip_level` for the parameters."""
     p_sx = as_nonnegative(joint, "The joint distribution", ndim=2)
     matrix = as_nonnegative(np.asarray(channel), "The channel", ndim=2)
     codes = attribute_codes(attributes, p_sx.shape[1])
@@ -140,7 +140,7 @@ def attribute_codes(attributes: Sequence[int] | ArrayLike, n_symbols: int) -> np
     if given.ndim != 2 or given.shape[0] != n_symbols:
         raise InvalidDistributionError(
             f"attributes must be sizes whose product is {n_symbols}, or an array with "
-            f"{n_symbols} rows, but has the shape {given.shape}."
+            f"{n_symbols} rows, but its shape is {given.shape}."
         )
     return given
 
@@ -153,7 +153,7 @@ def _level(p_sx: FloatArray, matrix: FloatArray, groups: SideGroups) -> SideChan
     for s, row in enumerate(p_sx):
         mass = add_up @ row
         of_sy = _conditional(add_up @ (row[:, None] * matrix), mass)
-        # Pairs that cannot occur reveal nothing: s given x^J, or y given x^J.
+        # Skip s or y that cannot occur with x^J.
         possible = (mass[:, None] > 0) & (of_y > 0)
         with np.errstate(divide="ignore"):
             logs = np.abs(np.log(np.divide(of_sy, of_y, out=np.ones_like(of_y), where=possible)))

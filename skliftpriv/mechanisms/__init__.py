@@ -1,4 +1,4 @@
-"""The papers' mechanisms on a joint distribution: (joint, notion) -> certified channel."""
+"""The mechanisms of the papers as functions of a joint distribution and a notion."""
 
 from ._conditional_reporting import ConditionalResult, conditional_reporting
 from ._optimal_response import OptimalResult, optimal_random_response

@@ -1,4 +1,4 @@
-"""Conditional Reporting: the protocol that sees S and masks it, rather than X."""
+"""Conditional Reporting: a protocol that also takes S as input and masks it instead of X."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from ._tuned_protocol import (
 
 __all__ = ["ConditionalResult", "conditional_reporting"]
 
-# Draws that outnumber all others by this make a release that is constant but for rounding.
+# With noise that outweighs everything else by this factor, the output is constant up to rounding.
 _MOST_NOISE = 1e6
 
 
@@ -37,7 +37,7 @@ _MOST_NOISE = 1e6
 class ConditionalResult(ProtocolResult):
     """Conditional Reporting fitted to a joint distribution.
 
-    What is certified and sampled is ``conditional``; ``channel`` is its marginal P(Y|X).
+    ``conditional`` is certified and sampled; ``channel`` is its marginal P(Y|X).
     """
 
     @property
@@ -47,23 +47,23 @@ class ConditionalResult(ProtocolResult):
 
     @property
     def channel(self) -> Channel:
-        """P(Y | X), what is left when S is averaged out."""
+        """P(Y | X), averaged over S."""
         return _marginal(self.joint, self.certified.channel)
 
     @property
     def shown(self) -> ShownOutputs:
-        """What is released: the mechanism saw S, so P(y|s) does not follow from P(y|x)."""
-        p_sy = _released(self.joint, self.conditional)
+        """The outputs; P(s, y) is not determined by P(y|x), because S is an input."""
+        p_sy = _p_sy(self.joint, self.conditional)
         return ShownOutputs(self.conditional.outputs, self.channel.matrix, p_sy)
 
 
 def conditional_reporting(
     joint: JointDistribution, notion: Notion, *, over: ConfidenceSet | None = None
 ) -> ConditionalResult:
-    r"""Report the true x if a masked S comes out right, else an x that goes with the mask.
+    r"""Report the true x if a masked S equals s, otherwise a draw given the masked S.
 
-    S is masked by randomised response with parameter alpha. If the mask equals s, the true x is
-    released; else a value drawn from P(X | mask):
+    S is masked by randomised response with parameter alpha. If the mask equals s, the output is
+    the true x, otherwise a value drawn from P(X | mask):
 
     .. math::
         P(y|x,s) = \frac{e^\alpha 1\{x=y\} + \sum_{s' \ne s} P(y|s')}{e^\alpha + |S| - 1}
@@ -78,9 +78,9 @@ def conditional_reporting(
     notion : LIP, ALIP or LDP
         The budget.
     over : ConfidenceSet, optional
-        Keep the budget for every distribution of this set; by default for ``joint`` alone. What
-        is drawn in place of x comes from the estimate and thus differs between sensitive values;
-        where even alpha = 0 is too much, draws that do not depend on the row are mixed in.
+        Meet the budget for every distribution in this set; by default for ``joint`` alone. Values
+        drawn in place of x follow the estimated distribution and thus depend on s; if even
+        alpha = 0 exceeds the budget, draws that do not depend on the row are mixed in.
 
     Returns
     -------
@@ -104,7 +104,7 @@ def conditional_reporting(
     )
     given_s = joint.matrix / joint.p_s[:, None]
     # Eq. 33: P(y|s) is e^alpha P(x=y|s) + sum_{s' != s} P(y|s'), up to scale. The P(y|s') are
-    # those of the estimate, whatever the true distribution is.
+    # those of the estimate for every true distribution.
     others = given_s.sum(axis=0) - given_s
     lift = MixedLift(joint, notion, over, weight=np.exp, otherwise=others)
     alpha = largest_alpha(lift, joint.p_s, notion)
@@ -121,7 +121,7 @@ def conditional_reporting(
         notion,
         _marginal(joint, certified.channel),
         satisfied=certified.satisfied,
-        p_sy=_released(joint, certified.channel),
+        p_sy=_p_sy(joint, certified.channel),
         levels_worst=None if both is None else both.worst_levels(certified.weights, notion),
     )
     return ConditionalResult(
@@ -138,10 +138,10 @@ def conditional_reporting(
 def _least_noise(
     joint: JointDistribution, notion: Notion, over: ConfidenceSet, others: FloatArray
 ) -> FloatArray:
-    """Weight of every y, whatever the row, with which alpha = 0 meets the notion.
+    """Weights of noise, the same for every row, with which alpha = 0 meets the notion.
 
-    The more often a symbol may occur for some s, the more of it is needed: rare symbols decide,
-    and a draw from P_Y would hardly ever give one.
+    The weight of y is proportional to the largest P(x=y|s) that the set allows for any s. A draw
+    from P_Y would hardly ever give a rare symbol, and rare symbols limit the noise.
     """
     merging = MergedColumns(joint, notion, over)
     shares = merging.output_range(merging.columns)[1].max(axis=0)
@@ -159,7 +159,7 @@ def _least_noise(
 def _conditional_channel(
     joint: JointDistribution, others: FloatArray, alpha: float, noise: FloatArray
 ) -> Channel:
-    """Rows are pairs (s, x), x running fastest, also those that never occurred together."""
+    """Channel whose inputs are all pairs (s, x), x varying fastest, whether they occur or not."""
     n_s, n_x = joint.shape
     pairs = [(s, x) for s in joint.sensitive_labels for x in joint.useful_labels]
     masked = np.exp(-alpha)
@@ -171,7 +171,7 @@ def _conditional_channel(
     return Channel(matrix.reshape(n_s * n_x, n_x), pairs, joint.useful_labels)
 
 
-def _released(joint: JointDistribution, conditional: Channel) -> FloatArray:
+def _p_sy(joint: JointDistribution, conditional: Channel) -> FloatArray:
     """Joint distribution of S and Y."""
     pairs = block_diag(*joint.matrix)
     return np.asarray(pairs @ conditional.sparse)

@@ -1,4 +1,4 @@
-"""Merged symbols as columns: the arithmetic that the watchdog family shares."""
+"""Levels of merged symbols, which the watchdog and subset merging share."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ from ._result import PartitionResult, check_set
 Mask = NDArray[np.bool_]
 Indices = NDArray[np.intp]
 
-# Cells of columns that a greedy search looks at before it decides the rest at once: a second.
+# Cells that a greedy search reads, in about a second, before it adds the rest in one step.
 _MOST_SEARCHED = 100_000_000
 
 
 class MergedColumns:
-    """Judges merged symbols by one notion: for one joint distribution, or for a set of them.
+    """Check merged symbols against a notion, for a joint distribution or a confidence set.
 
     The lift of a merged set of symbols is the lift of the sum of their columns
     (Sadeghi, Ding and Rakotoarivelo 2020, eq. 2). Over a confidence set the columns are the
-    bounds of P(x|s), which add up too: P(A|s) is at most the sum of the upper bounds in A, and
-    at most 1 minus the sum of the lower ones outside, and one of the two is attained.
+    bounds of P(x|s), which also add up: P(A|s) is at most the sum of the upper bounds in A, and
+    at most 1 minus the sum of the lower bounds outside, and one of the two is attained.
 
-    With an ``order`` the symbols are numbered by it. In the order of :func:`canonical_order`
-    every sum and every tie comes out the same, however the columns of the table were arranged.
+    ``order`` numbers the symbols. With :func:`canonical_order` sums and ties do not depend on
+    the order of the columns of the table.
     """
 
     def __init__(
@@ -68,7 +68,7 @@ class MergedColumns:
         return np.asarray(self.columns[:, members].sum(axis=1))
 
     def meets(self, column: FloatArray) -> bool:
-        """Tell whether a merged column meets the notion."""
+        """Return whether a merged column meets the notion."""
         return bool(self.notion.meets(self._lift(column[:, None]), self.p_s)[0])
 
     def levels(self, column: FloatArray) -> dict[str, float]:
@@ -77,10 +77,10 @@ class MergedColumns:
         return {side: float(level[0]) for side, level in levels.items()}
 
     def safest(self, columns: FloatArray) -> int:
-        """Position of the column with the least risk, the first of equals.
+        """Position of the column with the least risk (the first one in a tie).
 
-        Zero cells make risks infinite. Where all are, the column with the fewest zero lifts is
-        the closest to a finite risk; of several, the one with the least risk but for the zeros.
+        Zero cells make risks infinite. If all risks are, the column with the fewest zero lifts is
+        taken; in a tie, the one with the least risk apart from the zeros.
         """
         risk = self.notion.risk(self._lift(columns), self.p_s)
         pick = int(np.argmin(risk))
@@ -94,13 +94,13 @@ class MergedColumns:
         return self.notion.risk(self._lift(columns), self.p_s)
 
     def infinite_risk(self, columns: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Count the zero lifts of each column, and give its risk if they were 1."""
+        """Return the number of zero lifts of each column, and its risk if they were 1."""
         lift = self._lift(columns)
         zero = lift == 0
         return zero.sum(axis=0), self.notion.risk(np.where(zero, 1.0, lift), self.p_s)
 
     def positions(self, members: Indices | Mask) -> Indices:
-        """Positions of symbols in the joint distribution, ascending."""
+        """Positions of symbols in the joint distribution, in ascending order."""
         return np.sort(self._order[members])
 
     def _lift(self, columns: FloatArray) -> FloatArray:
@@ -115,17 +115,17 @@ class MergedColumns:
         return np.maximum(low, 1 - high_outside), np.minimum(high, 1 - low_outside)
 
     def loss(self, groups: Sequence[Indices]) -> float:
-        """H(X|Y), what is lost when each group is merged and all else is kept."""
+        """H(X|Y) if each group is merged and all other symbols are kept."""
         parts = (self.p_x[group] for group in groups)
         return sum(float(part.sum() * entropy(part / part.sum())) for part in parts)
 
     def extended(self, members: Mask, candidates: Mask | None = None) -> Mask:
         """Add symbols to a merged set until the set meets the notion.
 
-        As long as no single symbol suffices, the one that lowers the risk most is added. Of
-        those that suffice the rarest costs the least information. All symbols together have
-        lift 1, so this always ends, unless only some are ``candidates``. Where the search gets
-        long, the order in which the others are added is decided at once.
+        While no single symbol suffices, the one that lowers the risk most is added. Of those that
+        suffice, the rarest is added, which costs the least information. All symbols together have
+        lift 1, so the notion is met in the end, unless only some symbols are ``candidates``. If
+        the search takes long, the others are added in an order that is fixed in one step.
         """
         members = members.copy()
         column = self.merged(members)
@@ -148,7 +148,7 @@ class MergedColumns:
         return members
 
     def _enough(self, column: FloatArray, outside: Indices) -> Indices:
-        """Symbols to add to a merged column in the order of their risk until it is met, or all."""
+        """Symbols to add, in the order of their risk, until the notion is met; or all of them."""
         order = outside[np.argsort(self.risk(self.columns[:, outside] + column[:, None]))]
         unions = column[:, None] + self.columns[:, order].cumsum(axis=1)
         met = np.flatnonzero(self.notion.meets(self._lift(unions), self.p_s))
@@ -156,7 +156,7 @@ class MergedColumns:
 
 
 def canonical_order(joint: JointDistribution) -> Indices:
-    """Order of the useful symbols that depends on their columns only, the rarest first."""
+    """Order of the useful symbols that depends only on their columns, the rarest first."""
     masses = np.ascontiguousarray(joint.masses)
     return np.lexsort((*masses[::-1], masses.sum(axis=0)))
 
@@ -178,7 +178,7 @@ def partition_result(
     channel: Channel | None = None,
     **known: Any,
 ) -> PartitionResult:
-    """Certify the channel that merges each group and releases all other symbols unchanged."""
+    """Certify the channel that merges each group and keeps all other symbols unchanged."""
     high = np.zeros(joint.shape[1], dtype=bool)
     for group in groups:
         high[group] = True
@@ -202,9 +202,9 @@ def partition_result(
     if result.report.satisfied:
         return result
     warnings.warn(
-        f"The mechanism as published misses its budget: {notion} is broken by "
+        f"The mechanism as published exceeds its budget: {notion} is not met by "
         f"{', '.join(map(repr, result.certified.violations[:3]))}. "
-        "Use repair=True to extend the randomised set until the budget holds.",
+        "Use repair=True to extend the randomised set until the budget is met.",
         BudgetWarning,
         stacklevel=3,
     )

@@ -1,4 +1,4 @@
-"""Optimal random response: the most of X that any mechanism can keep within a budget."""
+"""Optimal random response: the mechanism that keeps the most of X within a budget."""
 
 from __future__ import annotations
 
@@ -39,21 +39,21 @@ __all__ = [
 Method = Literal["auto", "column-generation", "vertices"]
 
 _NAMED = 1e-9
-"""Symbols with a smaller share of an output, which rounding can leave, are not named."""
+"""Symbols with a smaller share of an output are due to rounding and not named."""
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class OptimalResult(ChannelResult):
-    """A mechanism found by optimisation, with a certificate of how good it can be at most.
+    """A mechanism found by optimisation, with a certified upper bound of the NMI.
 
     Attributes
     ----------
     upper_bound : float
-        No mechanism of the kind searched has a larger NMI.
+        No mechanism of the same kind has a larger NMI.
     seconds : float
         Time that the solver took.
     n_columns, n_nodes : int
-        Posteriors looked at and boxes bounded by the solver.
+        Number of posteriors evaluated and of boxes bounded by the solver.
     """
 
     upper_bound: float
@@ -63,12 +63,12 @@ class OptimalResult(ChannelResult):
 
     @property
     def gap(self) -> float:
-        """Distance ``upper_bound - nmi`` to the optimum at most."""
+        """Upper bound ``upper_bound - nmi`` of the distance to the optimum."""
         return max(self.upper_bound - self.nmi, 0.0)
 
     @property
     def gap_to_optimum(self) -> float:
-        """Distance at most to the best of all mechanisms within the budget."""
+        """Upper bound of the distance to the best mechanism within the budget."""
         return self.gap
 
 
@@ -82,18 +82,18 @@ def optimal_random_response(
     verbose: bool = False,
     over: ConfidenceSet | None = None,
 ) -> OptimalResult:
-    r"""Find the channel that keeps the most of X within a budget, with a certificate.
+    r"""Find the channel that keeps the most of X within a budget, with a certified gap.
 
     Every output y is a posterior v_y = P(X=.|Y=y) with weight q_y, and LIP, ALIP and LDP are
-    linear inequalities A v <= 0 on each posterior alone:
+    linear inequalities A v <= 0 on each posterior separately:
 
     .. math::
         \max_{P_{Y|X}} I(X;Y) = H(X) - \min_{q, v} \left\{ \sum_y q_y H(v_y) :
         \sum_y q_y v_y = P_X,\ A v_y \le 0,\ v_y \in \Delta \right\}.
 
     (Lopuhaa-Zwakenberg, Tong and Skoric 2020, Theorem 3; Zarrabian, Ding and Sadeghi 2023,
-    eq. 12 and 26.) They enumerate all vertices of the polytope; column generation with exact
-    branch-and-bound pricing finds the same optimum without.
+    eq. 12 and 26.) The papers enumerate all vertices of the polytope; column generation with exact
+    branch-and-bound pricing finds the same optimum without this.
 
     Parameters
     ----------
@@ -111,9 +111,9 @@ def optimal_random_response(
     verbose : bool, default=False
         Show progress on standard error.
     over : ConfidenceSet, optional
-        Keep the budget for every distribution of this set; by default for ``joint`` alone. The
-        optimum is then that of all mechanisms which do so. Its rows come by cutting planes,
-        ``method`` is that of the bound, and the bound is sharpened for five seconds at most.
+        Meet the budget for every distribution in this set; by default for ``joint`` alone. The
+        optimum is then over all mechanisms that do so. Inequalities are added as cutting planes,
+        ``method`` applies to the bound, and the bound is improved for at most five seconds.
 
     Returns
     -------
@@ -151,11 +151,11 @@ def posterior_problem(
     over: ConfidenceSet | None,
     group: NDArray[np.intp] | None = None,
 ) -> PosteriorProblem:
-    """State which posteriors over all symbols, or over a group of them, meet a notion.
+    """Return the problem of choosing posteriors over all symbols, or a group, that meet a notion.
 
     Over a confidence set the rows are those of all its distributions. They are found on demand:
-    a posterior v belongs to the column q = v / P_X of the channel, and the set knows which of
-    its distributions is worst for q.
+    a posterior v corresponds to the column q = v / P_X of the channel, and the set returns the
+    rows of the distributions that are worst for q.
     """
     members = np.arange(joint.shape[1]) if group is None else group
     p_x = joint.p_x[members]
@@ -174,11 +174,11 @@ def posterior_problem(
 
 
 def refuse_many_posteriors(n_symbols: int, instead: str = f"{MERGE}, or {POOL}") -> None:
-    """Refuse a problem whose solution, a posterior for each symbol, is too large."""
+    """Raise an error if the solution, a posterior for each symbol, would be too large."""
     refuse_beyond(
         MOST_POSTERIOR_CELLS,
         n_symbols**2,
-        f"the optimal mechanism for {n_symbols:,} values of X is sought among posteriors with "
+        f"the optimal mechanism for {n_symbols:,} values of X is built from posteriors with "
         f"{n_symbols**2:,} entries",
         instead,
     )
@@ -187,7 +187,7 @@ def refuse_many_posteriors(n_symbols: int, instead: str = f"{MERGE}, or {POOL}")
 def refuse_many_rows(
     n_rows: int, n_symbols: int, instead: str = f"pool rare sensitive values, or {MERGE}"
 ) -> None:
-    """Refuse a problem with more inequalities than fit into memory."""
+    """Raise an error if a problem has more inequalities than fit into memory."""
     what = f"the budget takes {n_rows:,} inequalities on the posterior of an output"
     refuse_beyond(MOST_INEQUALITIES, n_rows, what, instead)
     cells = n_rows * n_symbols
@@ -199,7 +199,7 @@ def posterior_channel(
 ) -> Channel:
     """Return the channel whose outputs have these weights and posteriors, named after them.
 
-    Outputs are ordered by their most probable symbol, so that the same data give the same order.
+    Outputs are ordered by their most probable symbol, so the same data give the same order.
     """
     posteriors = csr_array(posteriors)
     main, largest = posteriors.argmax(axis=1), posteriors.max(axis=1).toarray()
@@ -211,9 +211,9 @@ def posterior_channel(
 
 
 def posterior_labels(symbols: Sequence[Label], posteriors: FloatArray | csr_array) -> list[Label]:
-    """Name outputs after the symbols they may stand for; no two names read alike.
+    """Name outputs after the symbols they may stand for; all names differ.
 
-    An output that stands for one symbol has its name, but for a second one of the same symbol.
+    The first output that stands for a single symbol has the name of the symbol.
     """
     rows = csr_array(posteriors)
     names: list[Label] = []
@@ -232,7 +232,7 @@ def posterior_labels(symbols: Sequence[Label], posteriors: FloatArray | csr_arra
 def posterior_label(symbols: Sequence[Label], posterior: FloatArray, most: int = 3) -> Label:
     """Name an output after the symbols it may stand for, the most probable first.
 
-    A single symbol is its own name; else the name reads like ``{Sales 62%, Tech-support 38%}``.
+    A single symbol is its own name; otherwise the name looks like ``{Sales 62%, Tech 38%}``.
     """
     order = np.argsort(-posterior, kind="stable")
     members = order[posterior[order] > _NAMED]

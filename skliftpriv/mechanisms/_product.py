@@ -1,4 +1,4 @@
-"""One protocol per attribute, and the budgets with which their product resists side channels."""
+"""One protocol per attribute, with budgets for which their product resists side channels."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from ._optimal_response import posterior_labels, refuse_many_rows
 
 __all__ = ["best_product", "product_channel"]
 
-#: What to do with more combinations of attributes than can be certified.
+#: Advice if there are more combinations of attributes than can be certified.
 _INSTEAD = "use fewer columns, or pool rare values of each before fit"
 _ROUNDING = 1e-9
-#: The search builds hundreds of protocols: each is solved until it is this good, or so long.
+#: Gap and seconds at which the solver of a protocol stops; the search builds hundreds of them.
 _GAP, _SECONDS = 1e-4, 0.15
 _GRID, _BISECTIONS = 6, 4
-#: How the budgets of single attributes are varied in the search for better ones.
+#: Factors by which the search varies the budget of a single attribute.
 _FACTORS = (0.5, 2.0)
 
 
@@ -41,12 +41,11 @@ def best_product(
     attributes: NDArray[np.intp],
     time_limit: float | None = None,
 ) -> tuple[Channel, tuple[float, ...]]:
-    """Find per-attribute protocols whose product meets a budget and keeps the most it can.
+    """Find per-attribute protocols whose product meets a budget and keeps much of X.
 
-    The budgets start equal and are scaled to the largest common factor with which the product
-    meets the notion; then one after the other is made larger or smaller relative to the rest,
-    as long as that keeps more of X. After ``time_limit`` seconds the best product so far is
-    taken.
+    The budgets start equal and are scaled up as far as the product meets the notion. Then each
+    budget in turn is made larger or smaller relative to the others if this keeps more of X. After
+    ``time_limit`` seconds the best product so far is returned.
 
     Returns
     -------
@@ -70,7 +69,7 @@ def best_product(
 
 
 class _Product(NamedTuple):
-    """A product for certain budgets, and how it does."""
+    """A product for given budgets, with its level and mutual information."""
 
     budgets: FloatArray
     channel: Channel
@@ -79,7 +78,7 @@ class _Product(NamedTuple):
 
 
 class _ProductSearch:
-    """Builds and judges products for vectors of budgets."""
+    """Build and evaluate products for vectors of budgets."""
 
     def __init__(
         self,
@@ -97,17 +96,17 @@ class _ProductSearch:
 
     @property
     def out_of_time(self) -> bool:
-        """Whether the time limit is over."""
+        """Whether the time limit is reached."""
         return time.monotonic() >= self._end
 
     def scaled(self, shares: FloatArray) -> _Product:
         """Scale budgets with these proportions as far as the product meets the notion."""
-        # The level jumps where a protocol changes its shape, so a grid comes before bisection.
-        # No attribute alone may exceed the whole budget; with none at all nothing leaks.
+        # The level jumps where a protocol changes its support, so a grid comes before bisection.
+        # No attribute may exceed the whole budget; with a budget of 0 nothing leaks.
         scales = self._epsilon * np.linspace(0, 1, _GRID + 1)
         shares = shares / shares.max()
         found = []
-        for scale in scales[1:]:  # the small ones, which are private, first
+        for scale in scales[1:]:  # small budgets, which are private, come first
             if self.out_of_time:
                 break
             found.append(self._at(scale * shares))
@@ -130,7 +129,7 @@ class _ProductSearch:
         return best
 
     def _met(self, candidate: _Product) -> bool:
-        # An excess by rounding is left to the certificate.
+        # Certification corrects an excess by rounding.
         return candidate.level <= self._epsilon + _ROUNDING
 
     def _at(self, budgets: FloatArray) -> _Product:
@@ -145,15 +144,15 @@ class _ProductSearch:
 
 
 def _refuse_large_product(attributes: NDArray[np.intp]) -> None:
-    """Refuse a product that is too large to certify."""
+    """Raise an error if a product is too large to certify."""
     n_symbols = attributes.shape[0]
     cells = n_symbols * math.prod(int(size) for size in attributes.max(axis=0) + 1)
-    what = f"the attributes have {n_symbols:,} combinations that occur, and their product has"
+    what = f"{n_symbols:,} combinations of attributes occur, and the product channel has"
     refuse_beyond(MOST_CHANNEL_CELLS, cells, f"{what} up to {cells:,} cells", _INSTEAD)
 
 
 class _SingleAttribute:
-    """One attribute with all the distributions of it that an attacker may hold."""
+    """One attribute and its distributions given what an attacker may know."""
 
     def __init__(
         self, joint: JointDistribution, attributes: NDArray[np.intp], position: int
@@ -172,7 +171,7 @@ class _SingleAttribute:
     def _conditionals(
         self, joint: JointDistribution, own: FloatArray, others: NDArray[np.intp]
     ) -> tuple[FloatArray, FloatArray]:
-        """P(x^j | x^J) and P(x^j | s, x^J) for every J without j, x^J and s that go together."""
+        """P(x^j | x^J) and P(x^j | s, x^J) for every J without j and all x^J and s that occur."""
         everything = np.unique(others, axis=0, return_inverse=True)[1].reshape(-1)
         full = np.zeros((everything.max() + 1, everything.size))
         full[everything, np.arange(everything.size)] = 1.0
@@ -215,7 +214,7 @@ def product_channel(joint: JointDistribution, protocols: Sequence[Channel]) -> C
         place = {value: i for i, value in enumerate(protocol.inputs)}
         unknown = [value for value in values if value not in place]
         if unknown:
-            raise InvalidParameterError(f"A protocol does not know the value {unknown[0]!r}.")
+            raise InvalidParameterError(f"{unknown[0]!r} is not an input of its protocol.")
         rows.append(protocol.matrix[[place[value] for value in values]])
     matrix = reduce(lambda a, b: (a[:, :, None] * b[:, None, :]).reshape(a.shape[0], -1), rows)
     outputs: list[Label] = list(product(*(protocol.outputs for protocol in protocols)))

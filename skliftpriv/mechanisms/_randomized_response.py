@@ -1,4 +1,4 @@
-"""Generalised randomised response: the true symbol often, every other one equally rarely."""
+"""Generalised randomised response."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ __all__ = ["generalized_randomized_response"]
 def generalized_randomized_response(
     joint: JointDistribution, notion: Notion, *, over: ConfidenceSet | None = None
 ) -> ProtocolResult:
-    r"""Release the true symbol with one probability and every other one with a smaller one.
+    r"""Output the true symbol with one probability and every other symbol with a smaller one.
 
     .. math:: P(y|x) = e^{\alpha 1\{x=y\}} / (e^\alpha + |X| - 1)
 
@@ -40,7 +40,7 @@ def generalized_randomized_response(
     notion : LIP, ALIP or LDP
         The budget.
     over : ConfidenceSet, optional
-        Keep the budget for every distribution of this set; by default for ``joint`` alone.
+        Meet the budget for every distribution in this set; by default for ``joint`` alone.
 
     Returns
     -------

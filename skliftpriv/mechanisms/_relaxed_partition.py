@@ -1,4 +1,4 @@
-"""Which symbols the (epsilon, delta) relaxation releases unchanged: a greedy and a local search."""
+"""Choose the symbols that the (epsilon, delta) relaxation keeps: a greedy and a local search."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from ._merging import Indices, Mask, MergedColumns
 
 __all__ = ["greedy_partition", "searched_partition"]
 
-# Up to this many symbols the search also changes two, or three, of them at once: some 8,000 ways.
+# Up to this many symbols the search also moves two, or three, at once: about 8,000 combinations.
 _MOST_AT_ONCE = {1: sys.maxsize, 2: 128, 3: 38}
-# A change must save more than rounding, or the search could go round in circles.
+# A change must save more than rounding, or the search could cycle.
 _LEAST_GAIN = 1e-12
-# The greedy leaves few changes to make; the bound keeps the time of large alphabets in hand.
+# Few changes are needed after the greedy search; this bounds the time for large alphabets.
 _MOST_CHANGES = 200
 
 
 def greedy_partition(merging: MergedColumns, target: RelaxedLift, high: Mask) -> Mask:
-    """Take symbols out of the merged set in the order of their breach.
+    """Take symbols out of the merged set in the order of their breach probability.
 
-    (Algorithm 1 of Sadeghi, Ding and Rakotoarivelo 2020.) Releasing a symbol unchanged always
-    lowers the loss of mutual information, so the test of the printed algorithm for that never
-    fails and is left out. The ceiling is checked for the remainder too.
+    This is Algorithm 1 of Sadeghi, Ding and Rakotoarivelo (2020). Keeping a symbol unchanged
+    always lowers the loss of mutual information, so the printed test for this never fails and is
+    left out. The ceiling is also checked for the remaining merged set.
 
     Returns
     -------
@@ -42,19 +42,19 @@ def greedy_partition(merging: MergedColumns, target: RelaxedLift, high: Mask) ->
 
 
 def searched_partition(merging: MergedColumns, target: RelaxedLift, high: Mask) -> Mask:
-    """Look for the merged set that loses least within delta (their Proposition 1).
+    """Search for the merged set with the smallest loss within delta (their Proposition 1).
 
-    The search is not exhaustive: it improves what the greedy gives for three orders, by the
-    breach, by the breach per row that is released, and with the commonest symbols first.
+    The search is not exhaustive: it improves the greedy solutions for three orders: by breach
+    probability, by breach probability per row, and with the most common symbols first.
 
     Parameters
     ----------
     merging : MergedColumns
-        Judges the band itself.
+        The columns, with the notion of the band.
     target : RelaxedLift
-        The promise.
+        The relaxed notion.
     high : ndarray of bool
-        A merged set that keeps it.
+        A merged set that meets it.
 
     Returns
     -------
@@ -71,10 +71,10 @@ def searched_partition(merging: MergedColumns, target: RelaxedLift, high: Mask) 
 
 
 class _Partitions:
-    """Loss of merging any set of symbols, infinite where the relaxed promise would be broken.
+    """Loss of merging any set of symbols, infinite if the relaxed notion is not met.
 
-    A set is judged by sums over its members: their joint column, breach, mass and entropy. So a
-    set that differs in one or two symbols is judged without a look at the others.
+    The loss depends on sums over the members of a set: of their columns, breach probabilities,
+    masses and entropies. So a change of a few symbols is evaluated without the others.
     """
 
     def __init__(self, merging: MergedColumns, target: RelaxedLift) -> None:
@@ -85,20 +85,20 @@ class _Partitions:
         rest = (self.own, merging.p_x, entr(merging.p_x), bound, np.ones_like(bound))
         self._terms: FloatArray = np.vstack([columns, *rest])
         self._all = self._terms.sum(axis=1)
-        # Rounding must not turn a total that is just above delta into one that is just below.
+        # Rounding must not move a total from just above delta to just below it.
         self._allowance = target.delta * (1 - 1e-12)
 
     def _breach(self, columns: FloatArray) -> FloatArray:
-        # A log-lift that doubles cannot tell from the bound counts as a breach.
+        # A log-lift that equals the bound up to rounding counts as a breach.
         band = self._target.notion.safe_budget
         return breach_probability(columns, band[MIN_LIFT], band[MAX_LIFT], p_s=self._p_s)
 
     def loss(self, merged: Mask) -> float:
-        """H(X|Y) when this set is merged and all else is released unchanged."""
+        """H(X|Y) if this set is merged and all other symbols are kept unchanged."""
         return float(self._losses(self._sums(merged)[:, None])[0])
 
     def thinned(self, merged: Mask, order: Indices) -> Mask:
-        """Release symbols of a merged set one by one, as far as the promise allows."""
+        """Take symbols out of a merged set one by one, as far as the notion allows."""
         merged = merged.copy()
         sums = self._sums(merged)
         for x in order[merged[order]]:
@@ -109,7 +109,7 @@ class _Partitions:
         return merged
 
     def improved(self, merged: Mask) -> Mask:
-        """Move one symbol, or else more, in or out of the merged set while that saves a loss."""
+        """Move one or a few symbols into or out of the merged set while the loss decreases."""
         n = merged.size
         kinds = [
             np.array(list(combinations(range(n), size)))
@@ -137,7 +137,7 @@ class _Partitions:
     def _losses(self, sums: FloatArray) -> FloatArray:
         """Loss of sets that are given by their sums, one per column."""
         columns, (own, mass, entropies, bound, size) = sums[:-5], sums[-5:]
-        # What is left of a difference of equal cells is rounding.
+        # Differences of equal cells may leave a rounding error.
         columns = np.where(columns > 1e-14 * self._p_s[:, None], columns, 0.0)
         some = (size > 0.5) & columns.any(axis=0)
         # An empty set has the lift of a constant.

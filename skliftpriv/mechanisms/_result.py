@@ -1,4 +1,4 @@
-"""What a mechanism returns: the certified channel, the report, and what the mechanism knows."""
+"""Results of mechanisms: the certified channel, the report, and details of the mechanism."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = ["ChannelResult", "MechanismResult", "PartitionResult", "ShownOutputs"
 
 @dataclass(frozen=True)
 class ShownOutputs:
-    """What is released, as it is shown: outputs, or the bits that an output consists of.
+    """The outputs as they are shown, or the bits that an output consists of.
 
     Attributes
     ----------
@@ -44,7 +44,7 @@ class ShownOutputs:
 
 
 def check_set(over: ConfidenceSet | None, joint: JointDistribution) -> None:
-    """Refuse a confidence set of other symbols than those of the joint distribution."""
+    """Raise an error if a confidence set has other symbols than the joint distribution."""
     if over is None:
         return
     if (over.sensitive_labels, over.useful_labels) != (
@@ -52,8 +52,8 @@ def check_set(over: ConfidenceSet | None, joint: JointDistribution) -> None:
         joint.useful_labels,
     ):
         raise InvalidParameterError(
-            "over holds distributions of other symbols than joint does; build both from the same "
-            "table of counts, with the same labels."
+            "over and joint have different symbols; build both from the same table of counts, with "
+            "the same labels."
         )
 
 
@@ -64,15 +64,15 @@ class MechanismResult(ABC):
     Attributes
     ----------
     joint : JointDistribution
-        What the mechanism was built for.
+        The distribution that the mechanism was built for.
     notion : Notion
-        The promise.
+        The notion with its budget.
     report : PrivacyReport
-        Leakage and utility of what is sampled.
+        Leakage and utility of the sampled channel.
     status : str
-        How the mechanism came out, in a word or two.
+        How the mechanism was built, in a word or two.
     over : ConfidenceSet or None
-        The distributions for which the promise is made; None for ``joint`` alone.
+        The distributions for which the budget is met; None for ``joint`` alone.
     """
 
     joint: JointDistribution
@@ -84,21 +84,21 @@ class MechanismResult(ABC):
     @property
     @abstractmethod
     def channel(self) -> Channel | None:
-        """P(Y|X) as it is sampled; None where it has too many outputs to be written out."""
+        """P(Y|X) as it is sampled; None if it has too many outputs to be written out."""
 
     @property
     @abstractmethod
     def shown(self) -> ShownOutputs:
-        """What is released, for pictures and pages."""
+        """The outputs for pictures and pages."""
 
     @property
     def nmi(self) -> float:
-        """Share of the entropy of X that the release keeps."""
+        """Normalised mutual information I(X;Y) / H(X): the share of X that is kept."""
         return self.report.nmi
 
     @property
     def gap_to_optimum(self) -> float:
-        """Distance at most to the best of all mechanisms within the budget; NaN if unknown."""
+        """Upper bound of the distance to the best mechanism within the budget; NaN if unknown."""
         return nan
 
     def __repr__(self) -> str:
@@ -116,7 +116,7 @@ class ChannelResult(MechanismResult):
     Attributes
     ----------
     certified : CertifiedChannel
-        The integers that are sampled, with the verdict on them.
+        The integer weights that are sampled, with the result of their check.
     """
 
     certified: CertifiedChannel
@@ -132,14 +132,14 @@ class ChannelResult(MechanismResult):
         enforce: bool = True,
         **known: Any,
     ) -> Self:
-        """Certify a channel, report on it and keep what else the mechanism knows."""
+        """Certify a channel, report on it and store further attributes of the mechanism."""
         check_set(over, joint)
         if over is not None:
             cells = joint.shape[0] * channel.sparse.nnz
             refuse_beyond(
                 MOST_EXACT_CELLS,
                 cells,
-                f"the worst case over the confidence set rests on {cells:,} numbers",
+                f"the worst case over the confidence set is computed from {cells:,} numbers",
                 f"{POOL}, or use confidence=None",
             )
         certified = certified_for(joint.masses, channel, notion, over=over, enforce=enforce)
@@ -161,7 +161,7 @@ class ChannelResult(MechanismResult):
 
     @property
     def shown(self) -> ShownOutputs:
-        """What is released, for pictures and pages."""
+        """The outputs for pictures and pages."""
         channel = self.channel
         p_sy = self.joint.released(channel.sparse)
         return ShownOutputs(channel.outputs, channel.matrix, p_sy)
@@ -169,18 +169,18 @@ class ChannelResult(MechanismResult):
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class PartitionResult(ChannelResult):
-    """A mechanism of the watchdog family: low-risk symbols stay, groups of others are merged.
+    """A mechanism that keeps low-risk symbols and merges or randomises groups of the others.
 
     Attributes
     ----------
     low_risk, high_risk : tuple of labels
-        Symbols released unchanged, and symbols that are randomised.
+        Symbols that are kept unchanged, and symbols that are randomised.
     partition : tuple of tuples of labels
         The groups within which the high-risk symbols are randomised.
     moved : tuple of labels
         Low-risk symbols that the repair moved to the high-risk side.
     exempted : tuple of labels
-        High-risk symbols that the (epsilon, delta) relaxation releases unchanged.
+        High-risk symbols that the (epsilon, delta) relaxation keeps unchanged.
     """
 
     low_risk: tuple[Label, ...]

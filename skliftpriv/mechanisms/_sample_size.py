@@ -1,4 +1,4 @@
-"""How many rows a promise for the true distribution needs before it lets anything through."""
+"""Estimate how many rows a mechanism over a confidence set needs to keep anything of X."""
 
 from __future__ import annotations
 
@@ -11,35 +11,35 @@ from ._result import MechanismResult
 __all__ = ["is_constant", "rows_needed"]
 
 _NOTHING = 1e-6
-"""A release that keeps a smaller share of X is called constant."""
+"""A mechanism that keeps a smaller share of X is called constant."""
 _MOST_DOUBLINGS = 24
 _MOST_STEPS = 20
 
 
 def is_constant(result: MechanismResult) -> bool:
-    """Tell whether a release says nothing about X."""
+    """Return whether the output carries no information about X."""
     return result.nmi < _NOTHING
 
 
 def rows_needed(
     build: Callable[[ConfidenceSet | None], MechanismResult], over: ConfidenceSet
 ) -> int | None:
-    """Estimate how many rows let a mechanism release more than a constant.
+    """Estimate how many rows a mechanism needs to output more than a constant.
 
-    The table of counts is taken as it would be with more rows of the same kind.
+    The estimate scales the table of counts as if there were more rows of the same distribution.
 
     Parameters
     ----------
     build : callable
         Runs the mechanism for a confidence set, or for the estimated distribution (None).
     over : ConfidenceSet
-        A set for which the mechanism releases a constant.
+        A set for which the output of the mechanism is constant.
 
     Returns
     -------
     int or None
-        Number of rows, rounded up to two digits. None if no number of rows helps, because the
-        budget allows no more even where the distribution is known.
+        Number of rows, rounded up to two digits. None if no number of rows helps because the
+        budget allows no more even for a known distribution, or if the number is too large.
     """
     if is_constant(build(None)):
         return None
@@ -58,7 +58,7 @@ def rows_needed(
     rows = over.n_rows * 2.0**high
     unit = 10 ** max(floor(log10(rows)) - 1, 0)
     rounded = ceil(rows / unit) * unit
-    # Counts are whole numbers: near the edge a few more rows may fall short again.
+    # Scaled counts are rounded, so a few more rows may be too few again.
     for _ in range(_MOST_STEPS):
         if not is_constant(build(over.scaled(rounded / over.n_rows))):
             break

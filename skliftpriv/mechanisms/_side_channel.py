@@ -1,4 +1,4 @@
-"""Side-channel resistant LIP on several attributes: optimal on their product, or one by one."""
+"""Side-channel resistant LIP for several attributes, sanitised jointly or one by one."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ _INSTEAD = "use strategy='product' or fewer columns, or pool rare values of each
 
 @dataclass(frozen=True, repr=False, kw_only=True)
 class SideChannelReport(PrivacyReport):
-    """Leakage and utility of a release of several attributes, with and without side channels.
+    """Leakage and utility of several sanitised attributes, with and without side channels.
 
     Attributes
     ----------
     levels_by_knowledge : dict
-        Level against an attacker who knows these attributes (positions); the empty tuple is LIP,
-        and the largest of all is SRLIP.
+        Level against an attacker who knows the attributes at these positions. That of the empty
+        tuple is the LIP level, and the largest is the SRLIP level.
     column_levels : tuple of float
-        LIP level of each released attribute on its own, where there is one column for each.
+        LIP level of each output attribute on its own, if there is one output per attribute.
     """
 
     levels_by_knowledge: dict[tuple[int, ...], float]
@@ -57,16 +57,16 @@ class SideChannelReport(PrivacyReport):
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class SideChannelResult(ChannelResult):
-    """A release of several attributes that resists side channels.
+    """A mechanism for several attributes that resists side channels.
 
     Attributes
     ----------
     strategy : {"optimal", "product"}
         How it was built.
     budgets : tuple of float
-        For "product": LIP budget with which each attribute was sanitised. Empty for "optimal".
+        For "product": LIP budget of each attribute. Empty for "optimal".
     upper_bound : float
-        For "optimal": no SRLIP mechanism has a larger NMI. For "product" 1.0: nothing is known.
+        For "optimal": no SRLIP mechanism has a larger NMI. For "product" it is 1.0.
     """
 
     report: SideChannelReport
@@ -76,17 +76,17 @@ class SideChannelResult(ChannelResult):
 
     @property
     def srlip(self) -> float:
-        """Level reached, in nats, whatever attributes an attacker knows."""
+        """SRLIP level in nats: the largest over all sets of known attributes."""
         return max(self.report.levels_by_knowledge.values())
 
     @property
     def gap(self) -> float:
-        """Distance ``upper_bound - nmi`` to the optimum at most."""
+        """Upper bound ``upper_bound - nmi`` of the distance to the optimum."""
         return max(self.upper_bound - self.nmi, 0.0)
 
     @property
     def gap_to_optimum(self) -> float:
-        """The same for "optimal"; NaN for "product", which knows nothing about other mechanisms."""
+        """``gap`` for "optimal"; NaN for "product", whose distance to the optimum is unknown."""
         return self.gap if self.strategy == "optimal" else float("nan")
 
 
@@ -100,31 +100,31 @@ def side_channel_resistant(
     time_limit: float | None = 10.0,
     verbose: bool = False,
 ) -> SideChannelResult:
-    r"""Release several attributes so that side information about some does not help about S.
+    r"""Sanitise several attributes so that knowing some of them does not help to infer S.
 
     For every set J of attributes that an attacker may know, and all values x^J,
 
     .. math:: e^{-\epsilon} \le P(y | s, x^J) / P(y | x^J) \le e^\epsilon
 
     (Lopuhaa-Zwakenberg, Tong and Skoric 2020, Definition 3). Their Theorem 4, which adds up
-    budgets of single attributes, is false (docs/errata.md, 5); here every release is certified
+    budgets of single attributes, is false (docs/errata.md, 5); here every channel is certified
     on the joint distribution in exact arithmetic.
 
     Parameters
     ----------
     joint : JointDistribution
-        Its useful labels are tuples, one value per attribute. With a single attribute there is
-        no side channel, and this is the optimal random response for LIP.
+        Its useful labels are tuples with one value per attribute. With a single attribute there
+        is no side channel, and the result is the optimal random response for LIP.
     epsilon : float, LIP or SRLIP
         Budget in nats.
     strategy : {"optimal", "product"}, default="optimal"
-        "optimal" solves the true problem on the product alphabet and releases one joint symbol.
-        "product" sanitises each attribute on its own and tightens the budgets, not necessarily
-        equal ones, until the product is certified; it releases one symbol per attribute.
+        "optimal" solves the problem on the product alphabet and outputs one joint symbol.
+        "product" sanitises each attribute on its own and tightens the budgets, which may differ,
+        until the product is certified; it outputs one symbol per attribute.
     method, gap, time_limit, verbose
         Options of the solver as in :func:`optimal_random_response`, for "optimal". The problem
-        is hard to certify, so the default time limit is ten seconds. It bounds the search of
-        "product" for better budgets too.
+        is hard to certify, so the default time limit is ten seconds. It also limits the search of
+        "product" for better budgets.
 
     Returns
     -------
@@ -167,14 +167,14 @@ def _attribute_codes(joint: JointDistribution) -> NDArray[np.intp]:
     labels = [as_parts(label) for label in joint.useful_labels]
     if len({len(label) for label in labels}) != 1:
         raise InvalidParameterError(
-            "Side-channel resistance is about several attributes: the useful labels must be "
-            "tuples of the same length, one value per attribute."
+            "For side-channel resistance the useful labels must be tuples of the same length, "
+            "with one value per attribute."
         )
     columns = list(zip(*labels, strict=True))
     if len(columns) > _MOST_ATTRIBUTES:
         raise InvalidParameterError(
             f"X has {len(columns)} attributes, and an attacker may know any of 2^{len(columns)} "
-            f"sets of them; at most {_MOST_ATTRIBUTES} can be protected. Use fewer columns."
+            f"sets of them. At most {_MOST_ATTRIBUTES} are supported; use fewer columns."
         )
     codes = []
     for column in columns:
@@ -230,19 +230,19 @@ def _report(
 
 def _column_levels(joint: JointDistribution, channel: Channel) -> tuple[float, ...]:
     """LIP level of each attribute of the output on its own."""
-    released = joint.released(channel.sparse)
+    of_outputs = joint.released(channel.sparse)
     levels = []
     for column in zip(*map(as_parts, channel.outputs), strict=True):
         values = {value: i for i, value in enumerate(dict.fromkeys(column))}
         p_sy = np.zeros((joint.shape[0], len(values)))
-        np.add.at(p_sy.T, [values[value] for value in column], released.T)
+        np.add.at(p_sy.T, [values[value] for value in column], of_outputs.T)
         with np.errstate(divide="ignore"):
             levels.append(float(np.abs(log_lift(p_sy)).max()))
     return tuple(levels)
 
 
 class _ExactCheck:
-    """Decides in whole numbers which outputs are side-channel resistant."""
+    """Check in integer arithmetic which outputs are side-channel resistant."""
 
     def __init__(self, masses: FloatArray, attributes: NDArray[np.intp], notion: SRLIP) -> None:
         self._masses = exact_integers(masses)
@@ -259,9 +259,9 @@ class _ExactCheck:
         return met
 
     def _broken(self, groups: SideGroups, rest: coo_array, common: np.ndarray) -> NDArray[np.intp]:
-        """Find outputs whose P(y|s,g) / P(y|g) leaves the band for some group g and s.
+        """Find outputs whose P(y|s,g) / P(y|g) is outside the band for some group g and s.
 
-        Where all rows of a group have no more than the common part, the ratio is 1.
+        If all rows of a group have only the common part, the ratio is 1.
         """
         n_outputs, weight = rest.shape[1], rest.data.astype(object)
         x = rest.row

@@ -1,4 +1,4 @@
-"""Subset merging: a finer watchdog that merges the high-risk symbols in small private groups."""
+"""Subset merging: a finer watchdog that merges the high-risk symbols in small groups."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from ._result import PartitionResult
 
 __all__ = ["subset_merging"]
 
-# Up to this many high-risk symbols there is time for more than one order.
+# Up to this many high-risk symbols more than one order is tried.
 _FEW = 1000
 
 
@@ -35,16 +35,16 @@ def subset_merging(
     repair: bool = True,
     over: ConfidenceSet | None = None,
 ) -> PartitionResult:
-    """Release low-risk symbols unchanged and merge the others in groups that meet the notion.
+    """Keep low-risk symbols unchanged and merge the others in groups that meet the notion.
 
-    Greedy (Zarrabian, Ding and Sadeghi 2023, Algorithm 1, with the corrections of
-    docs/errata.md): a group starts from the riskiest symbol left and takes in the symbol that
-    lowers its risk most, until the group meets the notion. Cost grows with the square of the
+    The algorithm is greedy (Zarrabian, Ding and Sadeghi 2023, Algorithm 1, with the corrections of
+    docs/errata.md): a group starts from the riskiest remaining symbol and adds the symbol that
+    lowers its risk most, until the group meets the notion. The cost grows with the square of the
     number of high-risk symbols.
 
-    Zero cells make risks infinite, so that there are several riskiest symbols. Up to 1,000
-    high-risk symbols, some orders of these are tried, and the partition that loses least is
-    taken. The order of the columns of ``joint`` has no influence, but for columns that are equal.
+    Zero cells make risks infinite, so several symbols can be the riskiest. Up to 1,000 high-risk
+    symbols, some orders of these are tried, and the partition with the smallest loss is taken. The
+    order of the columns of ``joint`` has no influence, except among equal columns.
 
     Parameters
     ----------
@@ -53,11 +53,11 @@ def subset_merging(
     notion : Notion
         Any of the six notions.
     repair : bool, default=True
-        Where all high-risk symbols together still miss the budget, take in low-risk symbols
-        until it holds, in the way that loses less. False is paper-exact and warns when the
-        budget is missed.
+        If the high-risk symbols alone cannot meet the budget, add low-risk symbols until it is
+        met, in the way that loses less. False follows the paper exactly and warns if the budget
+        is exceeded.
     over : ConfidenceSet, optional
-        Keep the budget for every distribution of this set, with LIP, ALIP or LDP. By default for
+        Meet the budget for every distribution in this set, with LIP, ALIP or LDP. By default for
         ``joint`` alone.
 
     Returns
@@ -103,11 +103,11 @@ def subset_merging(
 
 
 def _starts(merging: MergedColumns, risky: Indices) -> list[Indices]:
-    """Orders in which symbols start a group: the riskiest first, so one sorting serves all.
+    """Orders in which symbols start a group, the riskiest first.
 
-    Of symbols with infinite risk no one is the riskiest. Three or fewer are tried in every order;
-    of more, those with the fewest or the most zeros come first, those with the most or the least
-    risk but for the zeros, or the rarest or the commonest.
+    Symbols with infinite risk are tied. Up to three are tried in every order. If there are more,
+    six orders are tried: the fewest or the most zeros first, the largest or the smallest risk
+    apart from the zeros first, and the rarest or the most common first.
     """
     risk = merging.risk(merging.columns[:, risky])
     infinite = np.isinf(risk)
@@ -125,19 +125,19 @@ def _starts(merging: MergedColumns, risky: Indices) -> list[Indices]:
 def _partition(
     merging: MergedColumns, risky: Mask, starts: Indices, *, repair: bool
 ) -> list[Indices]:
-    """Group the high-risk symbols; unless repaired, the last group may miss the notion."""
+    """Group the high-risk symbols; without repair the last group may not meet the notion."""
     first = _private_groups(merging, starts)
     groups = _agglomerated(merging, first)
     return _repaired(merging, risky, first) if repair and not _private(merging, groups) else groups
 
 
 def _private(merging: MergedColumns, groups: Sequence[Indices]) -> bool:
-    """Tell whether the last group meets the notion; the others always do."""
+    """Return whether the last group meets the notion; the others always do."""
     return not groups or merging.meets(merging.merged(groups[-1]))
 
 
 def _private_groups(merging: MergedColumns, starts: Indices) -> list[Indices]:
-    """Lines 4-11 of Algorithm 1; only the last group may miss the notion."""
+    """Lines 4-11 of Algorithm 1; only the last group may not meet the notion."""
     pool = _Pool(merging.columns, np.sort(starts))
     groups = []
     for start in starts:
@@ -164,10 +164,10 @@ def _agglomerated(merging: MergedColumns, groups: Sequence[Indices]) -> list[Ind
 
 
 def _repaired(merging: MergedColumns, risky: Mask, groups: Sequence[Indices]) -> list[Indices]:
-    """Take in low-risk symbols where the high-risk ones alone cannot meet the notion.
+    """Add low-risk symbols if the high-risk ones alone cannot meet the notion.
 
-    Either the last group alone takes them in, if that suffices, or the group of all high-risk
-    symbols does: whichever loses less.
+    They are added to the last group, if that suffices, or to the group of all high-risk symbols,
+    whichever loses less.
     """
     everything = [np.flatnonzero(merging.extended(risky))]
     last: Mask = np.zeros_like(risky)
@@ -180,7 +180,7 @@ def _repaired(merging: MergedColumns, risky: Mask, groups: Sequence[Indices]) ->
 
 
 class _Pool:
-    """Columns that are still free, kept contiguous so that a search reads only these."""
+    """Columns that are not in a group yet, stored contiguously for a fast search."""
 
     def __init__(self, columns: FloatArray, symbols: Indices) -> None:
         self._columns = columns[:, symbols].copy()

@@ -28,11 +28,11 @@ __all__ = ["GroupedResult", "subset_random_response"]
 
 
 class GroupedResult(OptimalResult):
-    """Subset random response: optimal within groups, which says little about other mechanisms."""
+    """Subset random response, which is optimal among mechanisms with the same groups."""
 
     @property
     def gap_to_optimum(self) -> float:
-        """Unknown: the bound holds for mechanisms that randomise within the same groups."""
+        """NaN, because the bound holds only for mechanisms with the same groups."""
         return float("nan")
 
 
@@ -46,18 +46,18 @@ def subset_random_response(
     verbose: bool = False,
     over: ConfidenceSet | None = None,
 ) -> GroupedResult:
-    """Release low-risk symbols unchanged and randomise the others optimally within groups.
+    """Keep low-risk symbols unchanged and randomise the others optimally within groups.
 
-    The groups come from subset merging; each is small, so that its optimal random response is
-    found quickly (Zarrabian, Ding and Sadeghi 2023, Algorithm 2). If the high-risk symbols
-    together cannot meet the budget, low-risk ones are taken in until they can, as in the repair
-    of subset merging.
+    The groups come from subset merging; they are small, so their optimal random response is found
+    quickly (Zarrabian, Ding and Sadeghi 2023, Algorithm 2). If the high-risk symbols together
+    cannot meet the budget, low-risk ones are added until they can, as in the repair of subset
+    merging.
 
-    A group can meet the budget exactly when its merged symbol does, because the posteriors of
-    its outputs average to its prior. Subset merging makes sure of that for every group, so lines
-    4-16 of Algorithm 2, which join groups that cannot, have nothing to do. Their printed test,
-    that the polytope of the group is not empty, is weaker and would let groups pass for which
-    the linear program of line 21 has no solution.
+    A group can meet the budget if and only if its merged symbol does, because the posteriors of
+    its outputs average to its prior. Subset merging ensures this for every group, so lines 4-16
+    of Algorithm 2, which join groups that cannot, are not needed. The printed test, that the
+    polytope of the group is not empty, is weaker and accepts groups for which the linear program
+    of line 21 has no solution.
 
     Parameters
     ----------
@@ -74,13 +74,13 @@ def subset_random_response(
     verbose : bool, default=False
         Show progress on standard error.
     over : ConfidenceSet, optional
-        Keep the budget for every distribution of this set; by default for ``joint`` alone.
+        Meet the budget for every distribution in this set; by default for ``joint`` alone.
 
     Returns
     -------
     GroupedResult
         Its ``upper_bound`` is that of mechanisms that randomise within these groups. ``status``
-        is "repaired" where low-risk symbols were taken in.
+        is "repaired" if low-risk symbols were added.
 
     Examples
     --------
@@ -127,7 +127,7 @@ def _assembled(
     status: str,
     seconds: float,
 ) -> GroupedResult:
-    """Put the groups' outputs beside the low-risk symbols: eq. 29 and 30."""
+    """Combine the outputs of the groups with the low-risk symbols (eq. 29 and 30)."""
     n_symbols = joint.shape[1]
     low = np.ones(n_symbols, dtype=bool)
     weights: list[FloatArray] = []
@@ -141,7 +141,7 @@ def _assembled(
         posteriors.append(
             coo_array((own.data, (own.row, group[own.col])), (len(solution.weights), n_symbols))
         )
-        # At least this much of H(X) is lost in the group, whatever is done there.
+        # Every mechanism loses at least this much of H(X) in the group.
         loss += mass * (1 - solution.upper_bound) * entropy(joint.p_x[group] / mass)
     weights.append(joint.p_x[low])
     posteriors.append(eye_array(n_symbols, format="csr")[low])

@@ -1,7 +1,7 @@
-"""Protocols with one parameter alpha, tuned so that S rather than X is protected.
+"""Protocols with one parameter alpha, tuned to protect S rather than X.
 
-For each protocol the lift of the released value is known in closed form as a function of alpha,
-and it moves away from 1 as alpha grows. The largest alpha within the budget is a root.
+For each protocol the lift of the output is known in closed form as a function of alpha, and it
+moves away from 1 as alpha grows. The largest alpha within the budget is a root.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ __all__ = [
     "status_of",
 ]
 
-# Noise of e^-36 is some thousand of the 2^62 parts that are sampled; less could not be drawn.
+# Noise of e^-36 is about a thousand of the 2^62 parts that are sampled; less is rounded too much.
 _LARGEST_ALPHA = 36.0
-# Stands for the infinite level of a lift of 0: a root finder needs a number.
+# Replaces the infinite level of a lift of 0, because a root finder needs a number.
 _LARGEST_EXCESS = 1e3
 _ROOT_TOLERANCE = 1e-13
 
@@ -46,8 +46,7 @@ class ProtocolResult(ChannelResult):
     Attributes
     ----------
     alpha : float
-        The largest parameter within the budget; infinite when even the protocol without noise
-        is.
+        The largest parameter within the budget; infinite if no noise is needed.
     """
 
     alpha: float
@@ -63,13 +62,13 @@ class MixedLift:
     joint : JointDistribution
         Distribution of the sensitive and the useful variable.
     notion : Notion
-        Tells what is worst.
+        The notion, which defines the worst lift.
     over : ConfidenceSet or None
-        The distributions that P(x|s) may have; None for that of ``joint``.
+        The possible distributions; None for ``joint`` alone.
     weight : callable
         Weight of the true x as a function of alpha.
     otherwise : float or ndarray of shape (n_sensitive, n_useful)
-        Weight of y however else it comes about.
+        Weight of y apart from the true x.
     """
 
     def __init__(
@@ -98,12 +97,12 @@ class MixedLift:
 
 
 def refuse_noise(cells: int, what: str) -> None:
-    """Refuse a channel that turns every input into every value with some probability."""
+    """Raise an error if a channel without zeros would be too large."""
     refuse_beyond(
         MOST_CHANNEL_CELLS,
         cells,
         f"a channel that may turn any of {what} into any other has {cells:,} cells",
-        f"{MERGE}, whose channels stay small, or {POOL}",
+        f"{MERGE}, or {POOL}",
     )
 
 
@@ -114,7 +113,7 @@ def largest_alpha(lift: Callable[[float], FloatArray], p_s: FloatArray, notion: 
     ----------
     lift : callable
         Lifts of the outputs for a given alpha, shape (n_sensitive, n_outputs); their distance
-        from 1 must grow with alpha. Where even alpha = 0 misses the budget, 0 is returned.
+        from 1 must grow with alpha. If even alpha = 0 exceeds the budget, 0 is returned.
     p_s : ndarray of shape (n_sensitive,)
         Prior of S.
     notion : Notion
@@ -143,13 +142,13 @@ def largest_alpha(lift: Callable[[float], FloatArray], p_s: FloatArray, notion: 
 
 
 def require_lift_notion(notion: Notion, who: str) -> None:
-    """Refuse notions whose level is not monotone in alpha or not given in closed form."""
+    """Raise an error for notions other than LIP, ALIP and LDP."""
     if not notion.polyhedral:
         raise UnsupportedNotionError(
-            f"{who} can be tuned to LIP, ALIP or LDP, but not to {notion}."
+            f"{who} can be tuned to LIP, ALIP or LDP, but not to {notion}. Use one of these."
         )
 
 
 def status_of(alpha: float) -> str:
-    """Say in a word how the protocol came out."""
+    """Describe the tuned protocol in a word or two."""
     return "no noise needed" if np.isinf(alpha) else "tuned"

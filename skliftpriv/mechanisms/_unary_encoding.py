@@ -1,4 +1,4 @@
-"""Optimised unary encoding: one noisy bit per symbol, without a search over all 2^n outputs."""
+"""Optimised unary encoding: one noisy bit per symbol."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ class UnaryResult(MechanismResult):
     Attributes
     ----------
     alpha : float
-        The largest parameter within the budget; infinite when no noise is needed.
+        The largest parameter within the budget; infinite if no noise is needed.
     noise_weight : int
-        A bit of a symbol that is not the true one is 1 with probability noise_weight / 2^62,
-        that of the true one with probability 1/2.
+        The bit of the true symbol is 1 with probability 1/2, every other bit with probability
+        noise_weight / 2^62.
     report : PrivacyReport
-        I(X;Y) and I(S;Y) are integrals, exact to ``information_error``. Beyond 16 symbols
-        maximal leakage, min-entropy leakage, total variation and chi2-divergence are upper
-        bounds that follow from the lifts.
+        I(X;Y) and I(S;Y) are integrals with an error of about ``information_error``. Beyond 16
+        symbols maximal leakage, min-entropy leakage, total variation and chi2-divergence are
+        upper bounds that follow from the lifts.
     information_error : float
         Error estimate of the integrals, in nats.
     """
@@ -69,7 +69,7 @@ class UnaryResult(MechanismResult):
 
     @property
     def shown(self) -> ShownOutputs:
-        """The bits one by one: 2^n outputs are too many for a picture."""
+        """The single bits, because 2^n outputs are too many for a picture."""
         n = self.joint.shape[1]
         matrix = np.where(np.eye(n, dtype=bool), 0.5, self.noise_weight / TOTAL)
         labels = self.joint.useful_labels
@@ -77,7 +77,7 @@ class UnaryResult(MechanismResult):
 
 
 def optimized_unary_encoding(joint: JointDistribution, notion: Notion) -> UnaryResult:
-    r"""Release a noisy bit per symbol: 1 with probability 1/2 for the true one, else rarely.
+    r"""Output a noisy bit per symbol: 1 with probability 1/2 for the true symbol, else rarely.
 
     .. math:: P(E_{x'} = 1 | x) = 1/2\ (x' = x), \qquad 1 / (e^\alpha + 1)\ (x' \ne x)
 
@@ -110,11 +110,11 @@ def optimized_unary_encoding(joint: JointDistribution, notion: Notion) -> UnaryR
     _refuse_many_sets(*joint.shape, pairs=pairs)
     sets = WorstSets(joint, pairs=pairs)
     alpha = largest_alpha(sets.lift, joint.p_s, notion)
-    # Rounded up: more noise than alpha asks for.
+    # Rounded up, toward more noise.
     weight = 0 if np.isinf(alpha) else int(np.ceil(TOTAL / (np.exp(alpha) + 1)))
     step = max(weight >> 40, 1)
     while not sets.exactly_met(notion, weight):
-        # At one half all bits are alike and every lift is 1.
+        # At one half all bits have the same distribution and every lift is 1.
         weight, step = min(weight + step, TOTAL // 2), 2 * step
     report, error = unary_report(joint, notion, sets, weight)
     return UnaryResult(
@@ -129,7 +129,7 @@ def optimized_unary_encoding(joint: JointDistribution, notion: Notion) -> UnaryR
 
 
 def _refuse_many_sets(n_s: int, n_x: int, *, pairs: bool) -> None:
-    """Refuse more symbols than can be released as bits, or more sets than can be certified."""
+    """Raise an error if there are too many symbols to release, or too many sets to certify."""
     refuse_beyond(
         MOST_BITS,
         n_x,
@@ -140,7 +140,7 @@ def _refuse_many_sets(n_s: int, n_x: int, *, pairs: bool) -> None:
     refuse_beyond(
         MOST_EXACT_CELLS,
         lifts,
-        f"unary encoding of {n_x:,} values of X must be checked on sets with {lifts:,} lifts of "
-        f"{n_s:,} sensitive values",
+        f"certifying unary encoding of {n_x:,} values of X takes {lifts:,} lifts of {n_s:,} "
+        "sensitive values",
         f"pool rare sensitive values, use notion='lip' instead of 'ldp', or {POOL}",
     )

@@ -1,4 +1,4 @@
-"""Sets of 1-bits of unary encoding: where lifts are extreme, and means over all 2^n of them."""
+"""Sets of 1-bits of unary encoding: those with extreme lifts, and means over all 2^n of them."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from ..report import LeakageSummary, PrivacyReport, worst_levels
 
 __all__ = ["WorstSets", "all_sets", "unary_report"]
 
-#: Up to this many symbols all 2^n outputs are looked at for the averages in the report.
+#: Up to this many symbols the averages in the report are taken over all 2^n outputs.
 _ENUMERABLE = 16
 
 
 class WorstSets:
     """The sets of 1-bits on which lifts can be extreme.
 
-    For a sensitive s these are the prefixes of the symbols sorted by P(x|s)/P(x), up and down;
-    for the ratio of s to t those sorted by P(x|s)/P(x|t).
+    For the lift of s these are the prefixes of the symbols sorted by P(x|s)/P(x), ascending and
+    descending; for the ratio of s to t those sorted by P(x|s)/P(x|t).
     """
 
     def __init__(self, joint: JointDistribution, *, pairs: bool) -> None:
@@ -39,7 +39,7 @@ class WorstSets:
         self._of_x = np.hstack([joint.p_x[order].cumsum() for order in orders])
 
     def _orders(self, pairs: bool) -> Iterator[tuple[list[int], NDArray[np.intp]]]:
-        """Sensitive symbols concerned, and an order of the useful ones."""
+        """Pairs of sensitive symbols and the order of the useful symbols for them."""
         n_s = self._joint.shape[0]
         masses = self._masses
         of_s, of_x = masses.sum(axis=1), masses.sum(axis=0)
@@ -66,7 +66,7 @@ class WorstSets:
         return (1 + k * self._of_s) / (1 + k * self._of_x)
 
     def exactly_met(self, notion: Notion, weight: int) -> bool:
-        """Tell without rounding whether every output of the sampled protocol meets the notion."""
+        """Check without rounding whether every output of the sampled protocol meets the notion."""
         masses = self._masses
         total = masses.sum()
         p_s = [Fraction(value, total) for value in masses.sum(axis=1)]
@@ -93,10 +93,10 @@ class WorstSets:
 
 
 def exact_order(numerators: np.ndarray, denominators: np.ndarray) -> NDArray[np.intp]:
-    """Order of quotients of whole numbers from small to large, without rounding.
+    """Order quotients of integers from small to large, without rounding.
 
-    Different quotients a/b and c/d differ by 1/(bd) at least, so that their whole parts differ
-    once both are multiplied by a power of two above all bd. 0/0 comes first.
+    Different quotients a/b and c/d differ by at least 1/(bd), so multiplied by a power of two above
+    all bd they have different integer parts. 0/0 comes first.
     """
     scale = 1 << (2 * int(denominators.max()).bit_length())
     keys = numerators * scale // np.where(denominators == 0, 1, denominators)

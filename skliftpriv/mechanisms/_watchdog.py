@@ -1,4 +1,4 @@
-"""The watchdog: release low-risk symbols, randomise the high-risk ones regardless of which."""
+"""The watchdog: keep low-risk symbols, and randomise the others independently of their value."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ def watchdog(
     repair: bool = True,
     over: ConfidenceSet | None = None,
 ) -> PartitionResult:
-    r"""Release low-risk symbols unchanged and randomise all others independently of their value.
+    r"""Keep low-risk symbols unchanged and randomise all others independently of their value.
 
-    A symbol is low-risk when its own lift meets the notion. The others are mapped by one and
-    the same distribution R(y) (Sadeghi, Ding and Rakotoarivelo 2020, Theorem 1; Zarrabian, Ding
-    and Sadeghi 2023, eq. 6-10):
+    A symbol is low-risk if its own lift meets the notion. The others are all mapped by the same
+    distribution R(y) (Sadeghi, Ding and Rakotoarivelo 2020, Theorem 1; Zarrabian, Ding and
+    Sadeghi 2023, eq. 6-10):
 
     .. math:: P(y|x) = 1\{x = y\}\ (x \in X_L), \qquad P(y|x) = R(y)\ (x \in X_H).
 
@@ -56,15 +56,15 @@ def watchdog(
         Leakage and mutual information are the same.
     delta : float, default=0.0
         For LIP and ALIP: allow log-lifts outside the band with at most this total probability,
-        by releasing some high-risk symbols unchanged (Sadeghi et al. 2020, Proposition 1).
+        by keeping some high-risk symbols unchanged (Sadeghi et al. 2020, Proposition 1).
     epsilon_max : float, pair (lower, upper) or None, default=None
         With ``delta``: a wider band that no log-lift may leave. None for no limit.
     repair : bool, default=True
-        Move further symbols to the high-risk set until the budget holds for it too, and with
-        ``delta`` search beyond the greedy Algorithm 1 of Sadeghi et al. (2020). False is
-        paper-exact and warns when the budget is missed.
+        Move further symbols to the high-risk set until the merged set meets the budget, and with
+        ``delta`` search beyond the greedy Algorithm 1 of Sadeghi et al. (2020). False follows the
+        paper exactly and warns if the budget is exceeded.
     over : ConfidenceSet, optional
-        Keep the budget for every distribution of this set, with LIP, ALIP or LDP. By default for
+        Meet the budget for every distribution in this set, with LIP, ALIP or LDP. By default for
         ``joint`` alone.
 
     Returns
@@ -87,7 +87,7 @@ def watchdog(
         )
     if over is not None and delta:
         raise InvalidParameterError(
-            "delta is for one distribution and has no meaning over a confidence set; use delta=0."
+            "delta is not defined over a confidence set; use delta=0 or leave out the set."
         )
     target = _target(notion, delta, epsilon_max)
     merging = MergedColumns(joint, notion, over, canonical_order(joint))
@@ -98,7 +98,7 @@ def watchdog(
         refuse_beyond(
             MOST_PAIRS,
             work,
-            f"delta > 0 takes {work:,} comparisons of {int(high.sum()):,} high-risk values of X",
+            f"delta > 0 takes {work:,} comparisons for {int(high.sum()):,} high-risk values of X",
             f"use delta=0, or {POOL}",
         )
         high = (searched_partition if repair else greedy_partition)(merging, target, high)
@@ -120,7 +120,9 @@ def _target(
 ) -> Notion:
     if delta == 0:
         if epsilon_max is not None:
-            raise InvalidParameterError("epsilon_max needs delta > 0; with delta=0 it has no use.")
+            raise InvalidParameterError(
+                "epsilon_max needs delta > 0; with delta=0 it has no effect. Leave it out."
+            )
         return notion
     ceiling: LIP | ALIP | None = None
     if epsilon_max is not None:
@@ -136,7 +138,7 @@ def _uniform_channel(joint: JointDistribution, groups: list[Indices]) -> Channel
             group.size**2,
             f"randomization='uniform' among {group.size:,} high-risk values of X takes "
             f"{group.size**2:,} cells",
-            "use randomization='merge', which leaks and keeps the same",
+            "use randomization='merge', which has the same leakage and utility",
         )
         matrix[np.ix_(group, group)] = 1.0 / group.size
     return Channel(csr_array(matrix), joint.useful_labels, joint.useful_labels)
@@ -145,20 +147,20 @@ def _uniform_channel(joint: JointDistribution, groups: list[Indices]) -> Channel
 def high_risk_leakage(
     joint: JointDistribution, notion: Notion, symbols: tuple[Label, ...]
 ) -> dict[str, float]:
-    """Leakage of a set of symbols that is merged, or randomised regardless of which symbol it is.
+    """Leakage of a set of symbols that is merged, or randomised independently of the symbol.
 
     For LIP, ALIP, LDP, both sides of the alpha-lift, the l1-lift and the chi2-lift this is the
-    least worst-case level that any randomisation of the set can reach (Zarrabian, Ding and
-    Sadeghi 2023, eq. 9 and 10; for LDP their Theorem 1): the lift of the merged set is an average
-    of the lifts of the outputs, and these levels are quasi-convex in the lift. The inverses of
-    the l1- and the chi2-lift are not, and another randomisation can have less.
+    smallest worst-case level of any randomisation of the set (Zarrabian, Ding and Sadeghi 2023,
+    eq. 9 and 10; for LDP their Theorem 1): the lift of the merged set is an average of the lifts
+    of the outputs, and these levels are quasi-convex in the lift. The inverses of the l1- and the
+    chi2-lift are not, and another randomisation can leak less.
 
     Parameters
     ----------
     joint : JointDistribution
         Distribution of the sensitive and the useful variable.
     notion : Notion
-        Gives the sides that are measured; its budget does not matter.
+        Defines the sides that are measured; its budget is ignored.
     symbols : sequence of labels
         The set, usually the high-risk symbols.
 
@@ -189,9 +191,9 @@ class CriticalEpsilons:
         For epsilon at least ``epsilons[j]`` the symbol ``symbols[j]`` is low-risk.
     merged : ndarray
         Level, in units of epsilon, of the merged set of all symbols that are high-risk at that
-        epsilon (0 when there are none). Symbols with the same level turn low-risk together.
+        epsilon (0 if there are none). Symbols with the same level become low-risk together.
     effective : ndarray
-        The level that the unrepaired watchdog really reaches there: the larger of the two.
+        The level of the watchdog without repair at that epsilon: the larger of the two.
     """
 
     symbols: tuple[Label, ...]
@@ -201,17 +203,17 @@ class CriticalEpsilons:
 
 
 def critical_epsilons(joint: JointDistribution, notion: Notion | None = None) -> CriticalEpsilons:
-    """Find the values of epsilon at which a symbol turns from high-risk to low-risk.
+    """Find the values of epsilon at which a symbol changes from high-risk to low-risk.
 
-    (Sadeghi, Ding and Rakotoarivelo 2020, section IV, there for LIP.)
+    See Sadeghi, Ding and Rakotoarivelo (2020), section IV, for LIP.
 
     Parameters
     ----------
     joint : JointDistribution
         Distribution of the sensitive and the useful variable.
     notion : Notion, optional
-        The family of budgets: all of its sides are scaled by one epsilon. By default
-        ``LIP(1.0)``; ``ALIP(0.65, 0.35)`` gives the critical epsilons of lam = 0.65.
+        The family of budgets: all sides are scaled by one epsilon. By default ``LIP(1.0)``;
+        ``ALIP(0.65, 0.35)`` gives the critical epsilons of lam = 0.65.
 
     Returns
     -------
@@ -230,7 +232,7 @@ def critical_epsilons(joint: JointDistribution, notion: Notion | None = None) ->
     notion = LIP(1.0) if notion is None else notion
     own = _scale(notion, joint.lift, joint.p_s, hair=2e-12)
     order = np.argsort(-own, kind="stable")
-    # A hair more, so that a symbol is low-risk at its own epsilon in spite of rounding.
+    # Slightly larger, so that a symbol is low-risk at its own epsilon in spite of rounding.
     epsilons = own[order] * (1 + 1e-11)
     n_high = np.searchsorted(-own[order], -epsilons)
     merging = MergedColumns(joint, notion)
@@ -248,7 +250,7 @@ def critical_epsilons(joint: JointDistribution, notion: Notion | None = None) ->
 def _scale(notion: Notion, lift: FloatArray, p_s: FloatArray, hair: float = 0.0) -> FloatArray:
     """Smallest factor by which the budget must be scaled so that each output meets it.
 
-    With a hair, so that each output meets it in floating point, where in doubt it does not.
+    ``hair`` is a margin for floating point, where a level close to the budget does not meet it.
     """
     levels = notion.levels(lift, p_s)
     needed = {side: level * (1 + hair) + hair for side, level in levels.items()}

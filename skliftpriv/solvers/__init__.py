@@ -1,12 +1,12 @@
-"""Optimal posteriors under linear privacy rows, with certificates.
+"""Optimal posteriors under linear privacy rows, with certified bounds.
 
-This layer knows nothing of joint distributions, budgets or mechanisms: it takes P_X and
+This package does not depend on joint distributions, budgets or mechanisms: it takes P_X and
 rows A, and returns posteriors v with A v <= 0 that keep the most information.
 
 ``_solve`` is the entry point and chooses among ``_column_generation`` (with ``_pricing``,
 ``_column_pool``, and ``_bound`` over ``_relaxed_master``, ``_partition`` and ``_boxes``),
 ``_cutting_planes`` (rows on demand), ``_pairs`` (one range) and ``_vertices`` (enumeration).
-``_presolve`` comes before and ``_polish`` after; ``_state`` has the clock and the best bounds.
+``_presolve`` runs before and ``_polish`` after; ``_state`` has the clock and the best bounds.
 """
 
 from ._problem import PosteriorProblem, PosteriorSolution

@@ -31,7 +31,7 @@ def chord(lower: FloatArray, upper: FloatArray) -> tuple[FloatArray, FloatArray]
 
 
 def tighten(lower: FloatArray, upper: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Shrink boxes by sum v = 1; an empty box ends with a lower above its upper end."""
+    """Shrink boxes by sum v = 1; an empty box gets a lower bound above its upper bound."""
     for _ in range(2):
         upper = np.minimum(upper, 1.0 - (lower.sum(axis=1, keepdims=True) - lower))
         lower = np.maximum(lower, 1.0 - (upper.sum(axis=1, keepdims=True) - upper))
@@ -52,10 +52,10 @@ def linear_bound(
 ) -> tuple[FloatArray, FloatArray]:
     """Return ``(cost, constant)`` with ``cost @ v + constant <= H(v)`` on each box.
 
-    Two bounds are at hand for the tail. One is the sum of its chords. The other is
+    There are two bounds for the tail. One is the sum of its chords. The other is
     sum_{tail} h(v_j) >= h(sum_{tail} v_j) >= chord of h over the range of the tail mass,
-    with h(t) = -t log t: it knows that the tail cannot be empty. The one that is higher
-    at ``point``, where a tight bound is wanted, is taken.
+    with h(t) = -t log t, which uses that the tail cannot be empty. The one that is higher
+    at ``point``, where a tight bound is needed, is taken.
     """
     slope, intercept = chord(lower, upper)
     own = intercept.sum(axis=1)
@@ -79,10 +79,10 @@ def box_minimum(cost: FloatArray, lower: FloatArray, upper: FloatArray) -> Float
 def branch_coordinate(
     lower: FloatArray, upper: FloatArray, tail: BoolArray, point: FloatArray
 ) -> int:
-    """Choose the coordinate of one box whose split lifts the bound most at ``point``.
+    """Choose the coordinate of one box whose split raises the bound most at ``point``.
 
-    The error of the bound has three parts: chords of branched coordinates, the chord
-    over the tail mass, and the tail being spread out. The last is cured by branching on
+    The error of the bound has three parts: the chords of branched coordinates, the chord
+    over the tail mass, and the spread of the tail. The last is reduced by branching on
     the largest tail member, the second by narrowing the widest branched coordinate.
     """
     slope, intercept = chord(lower, upper)

@@ -1,4 +1,4 @@
-"""Column generation with a certified bound: the solver for problems of any size."""
+"""Column generation with a certified bound, for problems of any size."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def solve_by_column_generation(
     Returns
     -------
     posteriors, weights : ndarray of shape (k, g), (k,)
-        The best found until the run was finished or interrupted.
+        The best solution found.
     """
     pool = ColumnPool(reduced, state)
     try:

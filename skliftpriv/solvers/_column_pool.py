@@ -13,13 +13,13 @@ from ._state import SolverState
 WORTH_A_COLUMN = -1e-8
 """Posteriors with a reduced cost above this are not added."""
 _FIRST_CAP = 2.0
-"""Start of the cap on prices; most optimal prices are below."""
+"""Initial cap on prices; most optimal prices are below it."""
 _NO_WEIGHT = 1e-10
 """Artificial posteriors count as unused up to this weight."""
 
 
 class Allowed(Protocol):
-    """What the pool asks of a problem: its average, and how far posteriors break it."""
+    """What the pool needs of a problem: the average, and the violation by posteriors."""
 
     @property
     def p(self) -> FloatArray:
@@ -32,9 +32,9 @@ class Allowed(Protocol):
 class ColumnPool:
     """The restricted master problem: the posteriors found so far at their true cost.
 
-    Each symbol may also be released alone, allowed or not, at a cost that caps its
-    price: without a cap the first prices are wild and the search chases them. The cap
-    is raised until no weight is left on these artificial posteriors.
+    For each symbol there is also an artificial posterior of this symbol alone, whether allowed
+    or not, whose cost caps its price: without a cap the first prices are extreme and mislead the
+    search. The cap is raised until no weight is left on the artificial posteriors.
     """
 
     def __init__(self, problem: Allowed, state: SolverState) -> None:
@@ -51,7 +51,7 @@ class ColumnPool:
         self.add(self.p[None], always=True)
 
     def add(self, candidates: FloatArray, always: bool = False) -> FloatArray:
-        """Add the allowed candidates that improve (or ``always``), solve, and return them."""
+        """Add and return the allowed candidates that improve the solution, or all if ``always``."""
         candidates = np.unique(candidates, axis=0)
         good = entropy(candidates) - candidates @ self.prices < WORTH_A_COLUMN
         good |= always
@@ -76,7 +76,7 @@ class ColumnPool:
         self._state.n_columns = len(self.columns)
 
     def raise_cap(self) -> None:
-        """Make artificial posteriors dearer; forbid them when that has been tried enough."""
+        """Raise the cost of artificial posteriors; beyond a limit, forbid them."""
         self._cap *= 4.0
         if self._cap > 1e5:
             self._master.forbid(self._n_artificial)
@@ -89,7 +89,7 @@ class ColumnPool:
         """Return the used posteriors and their weights, without artificial ones.
 
         If artificial ones are still in use, or an interrupt came between two steps, the
-        last weights are not the best: they are found afresh.
+        last weights are not the best, so they are computed again.
         """
         if self.uses_artificial or self._state.interrupted:
             master = MasterLP(self.p)

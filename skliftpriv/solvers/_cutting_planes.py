@@ -1,8 +1,8 @@
-"""Problems with more rows than can be listed: rows are found where a posterior breaks them.
+"""Solver for problems with too many rows to list: rows are added when a posterior violates them.
 
-Every posterior that the search returns has been checked by the problem's own oracle, so that
-the value is that of allowed posteriors. The bound comes from the rows found so far: with fewer
-rows more is allowed, so what is optimal there bounds what is optimal here.
+Every posterior that the search returns has been checked with ``separate``, so the value is that
+of allowed posteriors. The bound comes from the rows found so far: a problem with fewer rows allows
+more, so its optimum is a bound.
 """
 
 from __future__ import annotations
@@ -19,21 +19,21 @@ from ._problem import FEASIBILITY, FloatArray, PosteriorProblem, PosteriorSoluti
 from ._state import SolverState
 
 _VIOLATED = 0.1 * FEASIBILITY
-"""A row is added when a posterior exceeds it by more than this, its entries scaled to 1."""
+"""A row, scaled to entries of at most 1, is added if a posterior exceeds it by more than this."""
 _MOST_ROWS = 150
-"""More rows than this make every linear program slow: the longest unused half is dropped."""
+"""With more rows linear programs get slow; the rows that were unused for longest are dropped."""
 _MOST_ROUNDS = 500
-"""Far more rounds of cuts than a linear program was ever seen to need."""
+"""Most rounds of cuts for a linear program, far more than are needed in practice."""
 _HALVINGS = 10
-"""How closely the first posteriors approach the boundary."""
+"""Bisection steps by which the first posteriors approach the boundary."""
 _BOUND_SECONDS = 5.0
-"""Without a time limit the bound is sharpened for this long after the search."""
+"""The bound is improved for at most this long after the search."""
 
 Solve = Callable[..., PosteriorSolution]
 
 
 class CutProblem:
-    """What the search knows of a problem whose rows come on demand."""
+    """A problem whose rows are found on demand."""
 
     def __init__(self, problem: PosteriorProblem) -> None:
         assert problem.separate is not None
@@ -41,12 +41,12 @@ class CutProblem:
         self.p = problem.p_x
 
     def sharpest_rows(self, v: FloatArray) -> FloatArray:
-        """Return the rows that are sharpest at a posterior, scaled to entries of at most 1."""
+        """Return the rows that are tightest at a posterior, scaled to entries of at most 1."""
         rows = self._separate(v)
         return rows / np.abs(rows).max(axis=1, keepdims=True)
 
     def broken_rows(self, v: FloatArray) -> FloatArray:
-        """Return those of them that it breaks."""
+        """Return those of the tightest rows that a posterior violates."""
         rows = self.sharpest_rows(v)
         return rows[rows @ v > _VIOLATED]
 
@@ -57,7 +57,7 @@ class CutProblem:
 
 
 class CutPolytope(PolytopeLP):
-    """Minimise linear functions over a polytope whose rows are found on the way."""
+    """Minimise linear functions over a polytope whose rows are found on demand."""
 
     def __init__(self, problem: CutProblem) -> None:
         n = problem.p.size
@@ -79,7 +79,7 @@ class CutPolytope(PolytopeLP):
         return point
 
     def add(self, rows: FloatArray) -> None:
-        """Take in rows; where there are many, forget those that were not tight for long."""
+        """Add rows; if there are many, drop those that have not been tight for longest."""
         self._note_use()
         self.add_rows(rows)
         self.rows = np.vstack([self.rows, rows])
@@ -97,7 +97,7 @@ class CutPolytope(PolytopeLP):
 def solve_by_cutting_planes(
     problem: PosteriorProblem, state: SolverState, random_state: int, solve_rows: Solve
 ) -> tuple[FloatArray, FloatArray]:
-    """Search among the allowed posteriors, then bound by the rows found.
+    """Search the allowed posteriors, then bound the optimum by the rows found.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ def solve_by_cutting_planes(
     Returns
     -------
     posteriors, weights : ndarray of shape (k, n), (k,)
-        The best found until the run was finished or interrupted.
+        The best solution found.
     """
     cuts = CutProblem(problem)
     pool = ColumnPool(cuts, state)
@@ -129,16 +129,16 @@ def solve_by_cutting_planes(
 
 
 def _rays(problem: CutProblem) -> FloatArray:
-    """For each symbol, about the allowed posterior closest to it on the way from p.
+    """For each symbol, an allowed posterior close to the boundary on the line from p to it.
 
-    They need no linear program and average to p, so that there is a mechanism from the start.
+    They need no linear program, and a mixture of them is p, so there is a mechanism from the start.
     """
     corners = np.eye(problem.p.size)
     return np.array([_towards(problem, corner) for corner in corners])
 
 
 def _towards(problem: CutProblem, corner: FloatArray) -> FloatArray:
-    """Halve the way from p to a corner until the boundary is found closely enough."""
+    """Find the boundary between p and a corner by bisection."""
     if not len(problem.broken_rows(corner)):
         return corner
     inside, outside = problem.p, corner
@@ -152,7 +152,7 @@ def _towards(problem: CutProblem, corner: FloatArray) -> FloatArray:
 
 
 def _favourites(lp: CutPolytope, p: FloatArray, state: SolverState) -> FloatArray:
-    """For each symbol, the posterior that favours it most."""
+    """For each symbol, the posterior with its largest entry."""
     found = [p]
     for cost in -np.eye(p.size):
         if state.out_of_time:
@@ -166,7 +166,7 @@ def _favourites(lp: CutPolytope, p: FloatArray, state: SolverState) -> FloatArra
 def _bound(
     problem: CutProblem, pool: ColumnPool, lp: CutPolytope, state: SolverState, solve_rows: Solve
 ) -> None:
-    """Solve the problem with the rows found, add the rows that its solution breaks, repeat."""
+    """Solve the problem with the rows found, add rows that the solution violates, repeat."""
     rows = np.vstack([lp.rows, *(problem.sharpest_rows(v) for v in pool.best()[0])])
     end = state.seconds + min(state.left(default=_BOUND_SECONDS), _BOUND_SECONDS)
     while not state.closed and state.seconds < end:

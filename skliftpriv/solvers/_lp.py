@@ -1,4 +1,4 @@
-"""The only module that talks to HiGHS: two linear programs that are solved again and again."""
+"""The only module that calls HiGHS: two linear programs that are solved repeatedly."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ def _highs() -> highspy.Highs:
 
 
 def _run(solver: highspy.Highs, may_be_empty: bool) -> highspy.HighsModelStatus:
-    """Run; on numerical trouble forget the basis, then try with wider tolerances.
+    """Run HiGHS; if it fails, discard the basis and try again with wider tolerances.
 
-    Problems that hold p_x are feasible, so "infeasible" is trouble, too, for them.
+    Problems that contain p_x are feasible, so "infeasible" is also a failure for them.
     """
     fine = (_Status.kOptimal, _Status.kInfeasible) if may_be_empty else (_Status.kOptimal,)
     solver.run()
@@ -55,7 +55,7 @@ def _run(solver: highspy.Highs, may_be_empty: bool) -> highspy.HighsModelStatus:
 
 
 class PolytopePoint(NamedTuple):
-    """A minimiser over the polytope, with the duals that prove it."""
+    """A minimiser over the polytope, with its duals."""
 
     v: FloatArray
     row_duals: FloatArray
@@ -65,8 +65,8 @@ class PolytopePoint(NamedTuple):
 class PolytopeLP:
     """Minimise linear functions over {lo <= D v <= hi, sum v = 1, l <= v <= u}.
 
-    The basis is kept between calls, so that a call with similar costs or bounds takes
-    a few simplex steps.
+    The basis is kept between calls, so a call with similar costs or bounds takes only a few
+    simplex steps.
     """
 
     def __init__(self, directions: FloatArray, lo: FloatArray, hi: FloatArray) -> None:
@@ -103,13 +103,13 @@ class PolytopeLP:
         if status == _Status.kInfeasible:
             return None
         if status != _Status.kOptimal:
-            raise SkliftprivError(f"HiGHS stopped with {status} on a polytope problem.")
+            raise SkliftprivError(f"HiGHS failed with {status}; change the budget slightly.")
         solution = self._solver.getSolution()
         duals = np.array(solution.row_dual)
         return PolytopePoint(np.array(solution.col_value), duals[:-1], float(duals[-1]))
 
     def add_rows(self, directions: FloatArray) -> None:
-        """Append rows ``d @ v <= 0``; they come after the one for sum v = 1."""
+        """Append rows ``d @ v <= 0`` after the row of sum v = 1."""
         count, n = directions.shape
         self._solver.addRows(
             count,
@@ -130,8 +130,8 @@ class PolytopeLP:
         self._solver.deleteRows(index.size, np.asarray(index, dtype=np.int32))
 
     def infeasibility_ray(self) -> FloatArray:
-        """Return row multipliers that show why the last box was empty; zeros if unknown."""
-        solver: Any = self._solver  # its type stubs do not know rays
+        """Return row multipliers that prove the last box empty; zeros if unknown."""
+        solver: Any = self._solver  # the type stubs lack rays
         _, known, ray = solver.getDualRay()
         n_rows = solver.getNumRow() - 1
         return np.array(ray, dtype=float)[:n_rows] if known else np.zeros(n_rows)
@@ -199,7 +199,7 @@ class MasterLP:
         """Solve from the last basis."""
         status = _run(self._solver, may_be_empty=False)
         if status != _Status.kOptimal:
-            raise SkliftprivError(f"HiGHS stopped with {status} on the weights of the posteriors.")
+            raise SkliftprivError(f"HiGHS failed with {status}; change the budget slightly.")
         solution = self._solver.getSolution()
         weights = np.maximum(np.array(solution.col_value), 0.0) / self._scale
         prices = np.array(solution.row_dual)

@@ -1,4 +1,4 @@
-"""One ranged row, as for a binary S: every vertex is a symbol or a pair of symbols."""
+"""Solver for one ranged row (binary S): every vertex is a symbol or a pair of symbols."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ def _columns(pairs: _Pairs, i: np.ndarray, j: np.ndarray, n: int) -> tuple[Float
 
 
 def _staircases(pairs: _Pairs, p: FloatArray, direction: FloatArray, end: float) -> np.ndarray:
-    """Match shortfall below the end with surplus above it, both ways round.
+    """Match the shortfall below the end with the surplus above it, in both directions.
 
-    A pair moves equal amounts of p_x |d_x - end| on both sides, so pairs at one end form
+    A pair uses equal amounts of p_x |d_x - end| on both sides, so pairs at one end form
     a transportation problem. Its cost is anti-Monge: for a single end, matching the
-    nearest below with the farthest above is optimal. The other end asks for the reverse.
+    nearest below with the farthest above is optimal. The other end needs the reverse.
     """
     found = []
     for sign in (1.0, -1.0):
@@ -76,7 +76,7 @@ class _Family:
         return cost - prices[above] - share * (prices[below][:, None] - prices[above])
 
     def improving(self, prices: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the best pair of each symbol, as far as it improves, and the entropies."""
+        """Return the best pair of each symbol if it improves the solution, and the entropies."""
         reduced_cost = self._reduced_costs(prices)
         best_above, best_below = reduced_cost.argmin(axis=1), reduced_cost.argmin(axis=0)
         i = np.concatenate([np.arange(best_above.size), best_below])
@@ -86,7 +86,7 @@ class _Family:
         return _columns(self.pairs, chosen[:, 0], chosen[:, 1], self._n)
 
     def lowered(self, prices: FloatArray) -> FloatArray:
-        """Lower prices of symbols below the end until no pair earns more than its cost."""
+        """Lower prices of symbols below the end until no pair has a negative reduced cost."""
         excess = (-self._reduced_costs(prices) / self.pairs.share).max(axis=1)
         prices = prices.copy()
         prices[self.pairs.below] -= np.maximum(excess, 0.0)
@@ -106,7 +106,7 @@ def solve_by_pairs(reduced: ReducedProblem, state: SolverState) -> tuple[FloatAr
     Returns
     -------
     posteriors, weights : ndarray of shape (k, g), (k,)
-        The best found until the run was finished or interrupted.
+        The best solution found.
     """
     direction, lo, hi, p = reduced.directions[0], reduced.lo[0], reduced.hi[0], reduced.p
     singles = np.eye(p.size)[(direction >= lo) & (direction <= hi)]
@@ -117,7 +117,7 @@ def solve_by_pairs(reduced: ReducedProblem, state: SolverState) -> tuple[FloatAr
     try:
         master = MasterLP(p)
         master.add(columns, np.concatenate(costs))
-        while True:  # the first columns are good: even a late first solution is worth having
+        while True:  # the first columns are good, so solve once even if time is up
             point = master.solve()
             state.value, state.n_columns = point.objective, len(columns)
             best = columns[point.weights > 0], point.weights[point.weights > 0]
@@ -138,9 +138,9 @@ def _price(
 ) -> tuple[FloatArray, FloatArray, float]:
     """Return improving pairs, their entropies, and a lower bound on the conditional entropy.
 
-    Prices that no posterior exceeds in expectation give the bound prices.p. They are made
-    so by capping the price of symbols that may be released alone, at cost 0, and lowering
-    others: lower prices never break what holds already.
+    Prices with prices.v <= H(v) for every allowed posterior v give the bound prices.p. They are
+    made so by capping the price of symbols that are allowed alone, with entropy 0, and lowering
+    others: lowering a price never violates an inequality that holds already.
     """
     found = [family.improving(prices) for family in families]
     new = np.vstack([np.zeros((0, p.size)), *(columns for columns, _ in found)])

@@ -1,4 +1,4 @@
-"""A partition of the posteriors into boxes, each with a linear lower bound of H."""
+"""A partition of the posteriors into boxes, each with a linear lower bound of the entropy."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from ._problem import FloatArray, IntArray
 
 _CHUNK = 2000
 _INNER = 0.4
-"""A split point keeps this share of the interval from either end."""
+"""A split point keeps at least this share of the interval on either side."""
 _PROOF = 1e-12
-"""A contradiction must exceed this, with multipliers up to 1, to be more than rounding."""
+"""With multipliers up to 1, a contradiction below this may be due to rounding."""
 
 
 class Partition:
@@ -30,8 +30,8 @@ class Partition:
         min_{v in P, v in N} c_N(v) - pi.v
             >= const_N + support(y) + min_{v in N} (c_N - D'y - pi).v,
 
-    whose right-hand side is a sort. So bounds never rest on the tolerances of the LP
-    solver, and the multipliers of an earlier LP still bound a box at new prices.
+    whose right-hand side is computed by sorting. So bounds do not depend on the tolerances of the
+    LP solver, and the multipliers of an earlier LP still bound a box at new prices.
 
     Attributes
     ----------
@@ -56,7 +56,7 @@ class Partition:
         self._multipliers = np.zeros((0, m))
         self.alive, self.bound = np.zeros(0, dtype=bool), np.zeros(0)
         self._prices = np.zeros(n)
-        # At most one entry exceeds 1/2: one box per symbol that can, one for the rest.
+        # At most one entry exceeds 1/2: one box for each symbol that can, and one for the rest.
         tops = np.flatnonzero(largest > 0.5)
         count = tops.size + 1
         lower, upper = np.zeros((count, n)), np.tile(largest, (count, 1))
@@ -69,7 +69,7 @@ class Partition:
         self._write(slots, lower, upper, tail, np.zeros((count, m)), points)
 
     def _new_slots(self, count: int) -> IntArray:
-        """Return ``count`` unused slots; arrays are doubled so that growth is amortised."""
+        """Return ``count`` unused slots; arrays double in size when they are full."""
         index = np.arange(self.size, self.size + count)
         self.size += count
         if self.size <= self.alive.size:
@@ -91,7 +91,7 @@ class Partition:
         multipliers: FloatArray,
         points: FloatArray,
     ) -> None:
-        """Fill slots with boxes; ``points`` says where their linear bounds should be tight."""
+        """Fill slots with boxes whose linear bounds should be tight at ``points``."""
         lower, upper = tighten(lower, upper)
         self.alive[index] = (upper - lower).min(axis=1) >= -1e-12
         lower = np.minimum(lower, upper)
@@ -116,10 +116,10 @@ class Partition:
             self.bound[part] = self._base[part] + minimum
 
     def refresh(self, prices: FloatArray, threshold: float) -> IntArray:
-        """Move to new prices and return the alive boxes with a bound below ``threshold``.
+        """Set new prices and return the alive boxes with a bound below ``threshold``.
 
-        Since sum v = 1, no bound drops by more than the largest rise of a price: boxes
-        that stay above the threshold by this rule are not looked at.
+        Since sum v = 1, no bound drops by more than the largest increase of a price; boxes
+        that stay above the threshold by this rule are not evaluated.
         """
         self.bound[: self.size] -= float((prices - self._prices).max())
         self._prices = prices
@@ -130,7 +130,7 @@ class Partition:
         return below[np.argsort(self.bound[below])]
 
     def evaluate(self, box: int) -> FloatArray | None:
-        """Solve the LP of one box: sharpen its bound and return its minimiser, if any."""
+        """Solve the LP of one box: improve its bound and return its minimiser, if any."""
         self.n_nodes += 1
         point = self._lp.minimise(self.cost[box] - self._prices, (self.lower[box], self.upper[box]))
         if point is None:
@@ -138,17 +138,17 @@ class Partition:
             return None
         index = np.array([box])
         self._set_multipliers(index, point.row_duals[None])
-        # As in _recompute, but sum v = 1 is priced by its dual: no sort.
+        # As in _recompute, but the dual of sum v = 1 replaces the sort.
         cost = self._priced[box] - self._prices - point.sum_dual
         minimum = (np.where(cost > 0, self.lower[box], self.upper[box]) * cost).sum()
         self.bound[box] = max(self.bound[box], self._base[box] + point.sum_dual + minimum)
         return point.v
 
     def _proven_empty(self, box: int) -> bool:
-        """Check the reason for which the LP of a box was called infeasible.
+        """Verify that a box whose LP is reported infeasible is empty.
 
-        A box that HiGHS drops by mistake would make the bound wrong, so that its Farkas
-        multipliers are put to the test; without a proof the box keeps its last bound.
+        A box that is wrongly dropped would make the bound wrong, so the Farkas multipliers of
+        HiGHS are checked; without a proof the box keeps its last bound.
         """
         ray = self._lp.infeasibility_ray()[None]
         multipliers, support = self._reduced.supported(ray / max(np.abs(ray).max(), 1e-300))
@@ -168,7 +168,7 @@ class Partition:
         return np.where(inside.all(axis=1) & self.alive[box], value, np.inf)
 
     def split(self, boxes: IntArray, points: FloatArray) -> IntArray:
-        """Replace distinct boxes by two halves each, whose bounds are higher at the points.
+        """Split distinct boxes into two halves each, whose bounds are higher at the points.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""Turn raw posteriors and weights into an exactly consistent solution."""
+"""Turn posteriors and weights of a linear program into a consistent solution."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from ._lp import MasterLP
 from ._problem import FEASIBILITY, FloatArray, PosteriorProblem, entropy
 
 _DROP = 1e-12
-"""Weights below this are not worth an output."""
+"""Outputs with smaller weights are dropped."""
 _ATTEMPTS = 4
-"""How often outputs are dropped and the weights solved again."""
+"""How often outputs are dropped and the weights solved for again."""
 _TOUCH = 1e-6
 """Largest share of p that is mixed into the posteriors to undo rounding."""
 
@@ -59,7 +59,7 @@ def _basic_weights(v: FloatArray, q: FloatArray, p: FloatArray) -> tuple[FloatAr
 
 
 def _balance(v: FloatArray, q: FloatArray, p: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Scale the joint mass of each symbol so that the average is p to the last digit."""
+    """Scale the joint mass of each symbol so that the average is p up to rounding."""
     joint = q[:, None] * v
     joint = joint * (p / joint.sum(axis=0))
     q = joint.sum(axis=1)
@@ -67,10 +67,10 @@ def _balance(v: FloatArray, q: FloatArray, p: FloatArray) -> tuple[FloatArray, F
 
 
 def _pull_inside(v: FloatArray, problem: PosteriorProblem) -> FloatArray:
-    """Mix a touch of p into every posterior if a row is violated by more than allowed.
+    """Mix a small share of p into every posterior if one violates a row by more than allowed.
 
-    Mixing all of them keeps their average. It is left out where it would cost utility and
-    not help: when p has no room to give, as with budgets near zero.
+    Mixing into all of them keeps their average. It is left out if the share would be large and
+    cost utility, because p itself is close to the boundary, as with budgets near zero.
     """
     excess = v @ problem.rows.T - 0.9 * FEASIBILITY
     room = 0.9 * FEASIBILITY - problem.rows @ problem.p_x
@@ -100,7 +100,7 @@ def polish(
     v, q = _merge_duplicates(posteriors, weights)
     v, q = _basic_weights(v, q, p)
     if len(q) == 0 or np.any((q @ v) <= 0.5 * p):
-        return p[None].copy(), np.ones(1)  # never reached with a sound LP: release nothing
+        return p[None].copy(), np.ones(1)  # a constant output; not reached unless the LP failed
     v, q = _balance(v, q, p)
     v = _pull_inside(v, problem)
     order = np.argsort(-q, kind="stable")

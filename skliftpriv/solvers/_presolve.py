@@ -1,4 +1,4 @@
-"""Bring the rows into ranged form and merge symbols that the rows cannot tell apart."""
+"""Bring the rows into ranged form and merge symbols that the rows do not distinguish."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ class ReducedProblem:
     def supported(self, multipliers: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return usable multipliers y and numbers s with ``y @ D @ v >= s`` for allowed v.
 
-        Multipliers come one vector per row. Those of infinite ends, which rounding can
-        leave, say nothing and are set to zero.
+        There is one vector of multipliers per row of the array. Multipliers of infinite ends,
+        which rounding can leave, are set to zero.
         """
         end = np.where(multipliers > 0, self.lo, self.hi)
         finite = np.isfinite(end)
@@ -67,14 +67,14 @@ class ReducedProblem:
 def _ranged_rows(rows: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Turn ``A v <= 0`` into non-parallel ranged rows on the simplex.
 
-    Because sum v = 1, a multiple of the ones vector may be taken out of each row; the
-    two sides of a lift bound, and both lifts of a binary S, then become parallel.
+    Because sum v = 1, a multiple of the ones vector may be subtracted from each row. This makes
+    the two sides of a lift bound, and both lifts of a binary S, parallel.
     """
     directions: list[FloatArray] = []
     lo: list[float] = []
     hi: list[float] = []
     binding = rows[(rows > 0).any(axis=1)]
-    # Parallel directions have projections that are equal or opposite: few are left to compare.
+    # Parallel directions have equal or opposite projections, so few pairs must be compared.
     probe: FloatArray = np.random.default_rng(0).uniform(1.0, 2.0, size=rows.shape[1:])
     near = 2 * _PARALLEL * float(probe.sum())
     projections = np.full(len(binding), np.inf)
@@ -105,10 +105,10 @@ def _ranged_rows(rows: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
 
 
 def reduce_problem(problem: PosteriorProblem) -> ReducedProblem:
-    """Drop rows that never bind, pair up ranged rows, merge identical symbols.
+    """Drop rows that never bind, combine rows into ranges, and merge identical symbols.
 
     Merging is exact. Let g be the group masses of a posterior v. The chain rule gives
-    H(v) = H(g) + sum_G g_G H(v | G) >= H(g), so the group problem is a lower bound; and
+    H(v) = H(g) + sum_G g_G H(v | G) >= H(g), so the group problem gives a lower bound, and
     :func:`expand` turns each group posterior into posteriors with one member per group,
     whose entropy is H(g), without changing the average. Hence both optima are equal.
     """
@@ -116,14 +116,14 @@ def reduce_problem(problem: PosteriorProblem) -> ReducedProblem:
     if len(directions) == 0:  # nothing binds: one group, which expands to the identity
         first, group_of = np.zeros(1, dtype=int), np.zeros(problem.n_symbols, dtype=int)
     else:
-        # Columns are compared after scaling, rounded to far below the row tolerance.
+        # Columns are compared after rounding far below the tolerance of rows.
         _, first, group_of = np.unique(
             np.round(directions, 13), axis=1, return_index=True, return_inverse=True
         )
         group_of = np.asarray(group_of).ravel()
     p: FloatArray = np.bincount(group_of, weights=problem.p_x).astype(float)
     directions = np.ascontiguousarray(directions[:, first])
-    # p itself is feasible in exact arithmetic: rounding must not exclude it.
+    # p is feasible in exact arithmetic, so rounding must not exclude it.
     at_p = directions @ p
     return ReducedProblem(
         p, directions, np.minimum(lo, at_p), np.maximum(hi, at_p), group_of, problem.p_x
@@ -137,7 +137,7 @@ def expand(
 
     Each group is laid out on [0, 1) with one interval per member, of length
     P(member | group). Between two neighbouring break points of the groups in the
-    support every group has one member: that is one posterior.
+    support every group has one member, which gives one posterior.
     """
     n = reduced.p_x.size
     if reduced.p.size == n:

@@ -11,17 +11,17 @@ from ._problem import FloatArray, entropy
 from ._state import SolverState
 
 _FLOOR = 1e-4
-"""Entries below this are linearised here: the slope of -t log t at 0 is infinite."""
+"""Smaller entries are linearised at this value: the slope of -t log t at 0 is infinite."""
 _IDLE_ROUNDS = 2
-"""The search ends after this many rounds in a row that were not worthwhile."""
+"""The search ends after this many rounds in a row that are not worthwhile."""
 _WORTHWHILE = 1e-4
-"""A round is worthwhile if it lowers the objective by this share."""
+"""A round is worthwhile if it lowers the objective by more than this share."""
 _SEARCH_TIME = 0.8
-"""Share of the time budget after which the search ends in any case."""
+"""Share of the time limit after which the search ends in any case."""
 
 
 def clean(v: FloatArray) -> FloatArray:
-    """Clip rounding noise off posteriors and rescale them to sum 1."""
+    """Set rounding errors in posteriors to 0 and rescale them to sum 1."""
     v = np.where(v > 1e-12, v, 0.0)
     return v / v.sum(axis=-1, keepdims=True)
 
@@ -32,9 +32,9 @@ def entropy_slopes(v: FloatArray) -> FloatArray:
 
 
 def descend(lp: PolytopeLP, prices: FloatArray, slopes: FloatArray) -> tuple[FloatArray, float]:
-    """Follow linearisations downhill to a local minimum of H(v) - prices.v.
+    """Find a local minimum of H(v) - prices.v by repeated linearisation.
 
-    H is concave, so it lies below each of its linearisations: a minimiser of the
+    H is concave, so it lies below each of its linearisations, and a minimiser of the
     linearised function at v is at least as good as v.
 
     Parameters
@@ -66,7 +66,7 @@ def descend(lp: PolytopeLP, prices: FloatArray, slopes: FloatArray) -> tuple[Flo
 
 
 def random_slopes(rng: np.random.Generator, n: int, x: int) -> FloatArray:
-    """Return slopes as if x had most of the mass and some random helpers the rest."""
+    """Return slopes at a random point where x has a large mass."""
     mass = rng.uniform(0.4, 0.98)
     slopes: FloatArray = -np.log((1.0 - mass) * rng.uniform(0.02, 1.0, n) ** 2)
     slopes[x] = -np.log(mass)
@@ -78,9 +78,9 @@ def first_columns(
 ) -> tuple[FloatArray, FloatArray]:
     """Return starting posteriors and the largest entry that each symbol can have.
 
-    For each symbol the start holds the vertex that favours it most: e_x itself if that
-    is allowed. The largest entries follow from the multipliers by weak duality, so that
-    no tolerance of the LP solver can make them too small.
+    For each symbol the start contains the vertex with its largest entry, which is e_x if that
+    is allowed. The largest entries follow from the multipliers by weak duality, so the
+    tolerances of the LP solver cannot make them too small.
     """
     n = reduced.p.size
     found, largest = [], np.ones(n)
@@ -95,14 +95,14 @@ def first_columns(
         multipliers, support = reduced.supported(point.row_duals[None])
         # cost.v = y.(Dv) + (cost - y.D).v, and the smallest coefficient bounds the latter.
         largest[x] = -support[0] - (cost - multipliers[0] @ reduced.directions).min()
-    # Boxes that end exactly at a vertex are degenerate: a margin saves some 5 % of the nodes.
+    # Boxes that end exactly at a vertex are degenerate; a margin saves about 5 % of the nodes.
     return np.array(found).reshape(-1, n), np.minimum(1.0, largest + 1e-7)
 
 
 def price_heuristically(
     pool: ColumnPool, lp: PolytopeLP, state: SolverState, rng: np.random.Generator
 ) -> None:
-    """Descend from random starts around each symbol until that hardly pays any more.
+    """Descend from random starts around each symbol until the objective hardly improves.
 
     Parameters
     ----------

@@ -21,7 +21,7 @@ FEASIBILITY = 1e-9
 
 
 def plogp(t: FloatArray) -> FloatArray:
-    """Return -t log t elementwise; tiny negatives, which linear programs leave, count as 0."""
+    """Return -t log t elementwise; negative values, which linear programs may leave, count as 0."""
     return np.asarray(entr(np.maximum(t, 0.0)))
 
 
@@ -46,10 +46,10 @@ class PosteriorProblem:
     p_x : array-like of shape (n,)
         Positive probabilities of the useful symbols, summing to 1.
     rows : array-like of shape (m, n)
-        The matrix A. ``m = 0`` is allowed and means that everything may be released.
+        The matrix A. ``m = 0`` is allowed and means no constraint.
     separate : callable, optional
-        Gives further rows on demand, where they are too many to list: for a posterior v the rows
-        of A that are sharpest at v, all of which p_x meets. v is allowed if it meets these.
+        Returns further rows on demand if there are too many to list: for a posterior v, rows of A
+        that are tightest at v. p_x must meet all of them, and v is allowed if it meets these.
 
     Examples
     --------
@@ -76,11 +76,11 @@ class PosteriorProblem:
         if rows.ndim != 2 or rows.shape[1] != p_x.size:
             raise InvalidParameterError(f"rows must have shape (m, {p_x.size}), got {rows.shape}.")
         if not np.all(np.isfinite(rows)):
-            raise InvalidParameterError("rows must be finite; leave out rows without a bound.")
+            raise InvalidParameterError("rows must be finite; leave out rows that do not bind.")
         worst = float((rows @ p_x).max(initial=0.0))
         if worst > FEASIBILITY * max(1.0, float(np.abs(rows).max(initial=0.0))):
             raise InfeasibleError(
-                f"p_x violates a row by {worst:.3g}: even releasing nothing is not allowed. "
+                f"p_x violates a row by {worst:.3g}, so not even a constant output is allowed. "
                 "Check that the rows were built from the same joint distribution as p_x."
             )
         p_x = p_x / p_x.sum()
@@ -101,7 +101,7 @@ class PosteriorProblem:
 
 @dataclass(frozen=True)
 class PosteriorSolution:
-    """Posteriors, their weights, and how far from the optimum they can be at most.
+    """Posteriors, their weights, and a bound of their distance to the optimum.
 
     Attributes
     ----------
@@ -117,12 +117,12 @@ class PosteriorSolution:
         No feasible mechanism has a larger NMI (up to floating point).
     status : {"optimal", "gap_reached", "time_limit", "interrupted"}
         ``"optimal"`` if the gap is at rounding level, ``"gap_reached"`` if it is below
-        the requested one. Else what stopped the run; ``"time_limit"`` also stands for the
-        rare case that rounding left nothing to refine.
+        the requested one, otherwise the reason for stopping. ``"time_limit"`` is also the
+        status in the rare case that rounding leaves nothing to refine.
     seconds : float
         Wall time.
     n_columns, n_nodes : int
-        Posteriors looked at, and boxes bounded, during the run.
+        Number of posteriors evaluated and of boxes bounded.
     """
 
     posteriors: FloatArray

@@ -1,4 +1,4 @@
-"""The relaxed problem: posteriors charged by the lower bound of the box they lie in."""
+"""The relaxed problem: the cost of a posterior is the lower bound of its box."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class RelaxedMaster:
     p : ndarray of shape (n,)
         The average of the posteriors.
     columns : ndarray of shape (k, n)
-        First posteriors, at their true cost, able to average to p.
+        First posteriors, at their true cost; some mixture of them is p.
 
     Attributes
     ----------
@@ -49,14 +49,14 @@ class RelaxedMaster:
         self.box_of = np.concatenate([self.box_of, boxes])
 
     def solve(self) -> MasterPoint:
-        """Solve over the known posteriors, after dropping the worst if there are many."""
+        """Solve over the known posteriors; if there are many, drop the worst."""
         point = self._lp.solve()
         if len(self.costs) > self._limit:
             point = self._purge(point)
         return point
 
     def _purge(self, point: MasterPoint) -> MasterPoint:
-        """Keep the posteriors closest to being used; the rest can be found again."""
+        """Keep the posteriors with the smallest reduced costs; the rest can be found again."""
         reduced_cost = self.costs - self.columns @ point.prices
         reduced_cost[point.weights > 0] = -np.inf
         order = np.argsort(reduced_cost, kind="stable")
@@ -66,7 +66,7 @@ class RelaxedMaster:
         self.columns = np.delete(self.columns, dropped, axis=0)
         self.costs = np.delete(self.costs, dropped)
         self.box_of = np.delete(self.box_of, dropped)
-        return self._lp.solve()  # no step is needed, only the new numbering
+        return self._lp.solve()  # takes no simplex step, only updates the numbering
 
     def errors(self, point: MasterPoint) -> FloatArray:
         """Return by how much each posterior lowers the relaxed objective of ``point``."""
@@ -77,7 +77,7 @@ class RelaxedMaster:
     def runners_up(self, point: MasterPoint, most: float) -> IntArray:
         """Return relaxed posteriors with an error and a reduced cost below ``most``.
 
-        They have no weight but would come next, the closest first.
+        They are ordered by reduced cost, so those that would get weight next come first.
         """
         known = point.weights.size
         reduced_cost = self.costs[:known] - self.columns[:known] @ point.prices
@@ -87,13 +87,13 @@ class RelaxedMaster:
         return index[np.argsort(reduced_cost[index])]
 
     def move(self, partition: Partition, boxes: IntArray, halves: IntArray) -> None:
-        """Charge the posteriors of split boxes by the halves they fall in."""
+        """Update the costs of posteriors in split boxes to the bounds of the halves."""
         for box, children in zip(boxes, halves, strict=True):
             index = np.flatnonzero(self.box_of == box)
             points = self.columns[index]
             options = np.stack([partition.values(int(child), points) for child in children])
             lowest = options.min(axis=0)
-            # Only rounding can leave a posterior outside both: then charge it in full.
+            # Rounding may leave a posterior outside both halves; then it has its true cost.
             lost = np.isinf(lowest)
             self.costs[index] = np.where(lost, entropy(points), lowest)
             self.box_of[index] = np.where(lost, NO_BOX, children[options.argmin(axis=0)])

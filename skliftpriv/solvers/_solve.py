@@ -1,4 +1,4 @@
-"""The one entry point: reduce the problem, choose a method, check the answer."""
+"""The entry point: reduce the problem, choose a method, evaluate the solution."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ._vertices import solve_by_enumeration
 
 _METHODS = ("auto", "column-generation", "vertices")
 _FEW_CHOICES = 1_200_000
-"""About 17 symbols and 5 ranges: some 3,000 vertices, found in 0.05 s."""
+"""About 17 symbols and 5 ranges, with about 3,000 vertices, found in 0.05 s."""
 
 
 def solve(
@@ -31,27 +31,27 @@ def solve(
     verbose: bool = False,
     random_state: int = 0,
 ) -> PosteriorSolution:
-    """Find posteriors that keep the most information, and certify how good they are.
+    """Find posteriors that keep the most information, with a certified gap to the optimum.
 
     Parameters
     ----------
     problem : PosteriorProblem
         Distribution of X and privacy rows.
     method : {"auto", "column-generation", "vertices"}, default="auto"
-        ``"vertices"`` enumerates all vertices with cddlib (optional, GPL): small problems
-        only, and neither ``gap`` nor ``time_limit`` can stop it. ``"column-generation"``
+        ``"vertices"`` enumerates all vertices with cddlib (GPL). It is for small
+        problems only, and neither ``gap`` nor ``time_limit`` stops it. ``"column-generation"``
         (``"columns"``, its former name, is still accepted) generates posteriors as needed.
-        ``"auto"`` prices all pairs exactly if the rows amount to one range (binary S),
-        enumerates vertices where they are few, and else generates columns; it does without
-        cddlib where that is missing. With ``problem.separate`` the search generates columns,
-        and the method is that of the bound.
+        ``"auto"`` prices all pairs exactly if the rows reduce to one range (binary S),
+        enumerates vertices if there are few and cddlib is installed, and otherwise generates
+        columns. With ``problem.separate`` the search generates columns, and the method applies
+        to the bound.
     gap : float, default=1e-6
-        Stop when the NMI is certified to be within this of the optimum.
+        Stop when the NMI is certified to be this close to the optimum.
     time_limit : float, optional
-        Stop after about this many seconds with the best found and a valid bound.
-        With ``problem.separate`` the bound is sharpened for some seconds only.
+        Stop after about this many seconds with the best solution found and a valid bound.
+        With ``problem.separate`` the bound is improved for at most five seconds.
     verbose : bool, default=False
-        Show a progress line on stderr.
+        Show a progress line on standard error.
     random_state : int, default=0
         Seed of the heuristic search; the optimum does not depend on it.
 
@@ -62,7 +62,7 @@ def solve(
     Notes
     -----
     A keyboard interrupt ends the run with status ``"interrupted"`` and the best solution
-    so far. Enumeration has none before it ends, so that there the interrupt is raised.
+    so far. Enumeration has no solution before it ends, so it raises the interrupt.
 
     Examples
     --------
@@ -96,7 +96,7 @@ def solve(
 def _dispatch(
     reduced: ReducedProblem, state: SolverState, method: str, random_state: int
 ) -> tuple[FloatArray, FloatArray]:
-    if reduced.p.size == 1:  # the rows tell no symbols apart: release everything
+    if reduced.p.size == 1:  # the rows do not distinguish symbols: all of X may be output
         state.value = 0.0
         return np.ones((1, 1)), np.ones(1)
     if method == "vertices":
@@ -107,16 +107,16 @@ def _dispatch(
         try:
             return solve_by_enumeration(reduced, state)
         except SkliftprivError:
-            # cddlib is missing, or its rounding broke down; columns find the same optimum.
+            # cddlib is missing or failed by rounding; column generation finds the same optimum.
             pass
     return solve_by_column_generation(reduced, state, random_state)
 
 
 def _few_vertices(reduced: ReducedProblem) -> bool:
-    """Tell whether enumeration surely takes a fraction of a second.
+    """Return whether enumeration takes only a fraction of a second.
 
-    A vertex with k nonzero symbols has k - 1 tight ranges, each at one of its two ends; so many
-    choices there are at most, of which about one in three hundred is a vertex.
+    A vertex with k nonzero symbols has k - 1 tight ranges, each at one of its two ends. This
+    bounds the number of choices, of which about one in three hundred is a vertex.
     """
     n, r = reduced.p.size, len(reduced.directions)
     choices = sum(comb(n, k) * comb(r, k - 1) * 2 ** (k - 1) for k in range(1, min(n, r + 1) + 1))

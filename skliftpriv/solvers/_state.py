@@ -1,4 +1,4 @@
-"""What a running solver knows: the clock, the best bounds, and how to show them."""
+"""The state of a running solver: the clock, the best bounds, and the progress line."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from .._progress import Progress
 from ._problem import Status
 
 _ROUNDING = 1e-9
-"""Gaps in nats below this are floating point noise."""
+"""Gaps in nats below this are rounding errors."""
 
 
 class SolverState:
-    """Keep the time budget and the best bounds of one solve.
+    """The time limit and the best bounds of one run.
 
     Parameters
     ----------
@@ -23,7 +23,7 @@ class SolverState:
     time_limit : float or None
         Seconds from the creation of this object.
     verbose : bool
-        Print a progress line to stderr.
+        Show a progress line on standard error.
     """
 
     def __init__(
@@ -31,7 +31,7 @@ class SolverState:
     ) -> None:
         self.entropy_x = entropy_x
         self.gap_nats = max(gap * entropy_x, _ROUNDING)
-        self.value = entropy_x  # releasing nothing: conditional entropy H(X)
+        self.value = entropy_x  # a constant output has the conditional entropy H(X)
         self.bound = 0.0  # conditional entropy is never negative
         self.n_columns = 0
         self.n_nodes = 0
@@ -47,16 +47,16 @@ class SolverState:
 
     @property
     def out_of_time(self) -> bool:
-        """Whether the time budget is used up."""
+        """Whether the time limit is reached."""
         return self.seconds >= self._limit
 
     def left(self, default: float) -> float:
-        """Seconds until the time budget is used up, ``default`` without a budget."""
+        """Seconds until the time limit, or ``default`` without a limit."""
         return default if self._limit == float("inf") else max(self._limit - self.seconds, 0.0)
 
     @property
     def fraction_used(self) -> float:
-        """Share of the time budget that is used up; 0 without a budget."""
+        """Share of the time limit that is used up; 0 without a limit."""
         return self.seconds / self._limit if self._limit > 0 else 1.0
 
     @property
@@ -70,7 +70,7 @@ class SolverState:
         return self.closed or self.out_of_time
 
     def improve_bound(self, bound: float) -> None:
-        """Take note of a valid lower bound on the conditional entropy."""
+        """Keep the larger of the known and a new valid lower bound on the conditional entropy."""
         self.bound = max(self.bound, bound)
 
     def status(self, gap: float) -> Status:
@@ -83,7 +83,7 @@ class SolverState:
 
     def report(self, last: bool = False) -> None:
         """Update the progress line."""
-        scale = self.entropy_x or 1.0  # one symbol: nothing to lose, NMI 1
+        scale = self.entropy_x or 1.0  # with one symbol the NMI is 1
         nmi, upper = 1 - self.value / scale, 1 - self.bound / scale
         self._progress.line(
             f"{self.seconds:8.1f} s  NMI {nmi:.6f}  upper bound {upper:.6f}  gap {upper - nmi:.2e}"

@@ -1,4 +1,4 @@
-"""Exact enumeration of all vertices of the polytope, for small problems and as an oracle."""
+"""Enumeration of all vertices of the polytope, for small problems and as a reference."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ _CHECKS = 3
 
 
 def _import_cdd() -> Any:
-    """Import cddlib only on demand: it is under the GPL and optional."""
+    """Import cddlib on demand, because it is under the GPL."""
     try:
         import cdd
     except ImportError as error:
         raise SkliftprivError(
-            'method="vertices" needs cddlib: install pycddlib-standalone (GPL), '
-            'or use method="column-generation", which finds the same optimum without it.'
+            'method="vertices" needs cddlib. Install pycddlib-standalone (GPL), or use '
+            'method="column-generation", which finds the same optimum without it.'
         ) from error
     return cdd
 
@@ -46,13 +46,13 @@ def enumerate_vertices(reduced: ReducedProblem) -> FloatArray:
     Raises
     ------
     SkliftprivError
-        If cddlib is missing, or its floating point arithmetic breaks down.
+        If cddlib is missing or fails because of rounding.
     """
     cdd = _import_cdd()
     n = reduced.p.size
     if len(reduced.directions) == 0:
         return np.eye(n)
-    # Narrow ranges are below what cddlib can tell apart from an equation.
+    # cddlib cannot distinguish narrow ranges from equations.
     narrow = reduced.hi - reduced.lo < 10 * _CDD_TOLERANCE
     below, above = np.isfinite(reduced.lo) & ~narrow, np.isfinite(reduced.hi) & ~narrow
     ones = np.ones(n)
@@ -76,22 +76,22 @@ def enumerate_vertices(reduced: ReducedProblem) -> FloatArray:
         generators = cdd.copy_generators(cdd.polyhedron_from_matrix(matrix)).array
     except (RuntimeError, ValueError) as error:
         raise SkliftprivError(
-            f"cddlib failed on {n} symbols and {len(reduced.lo)} rows ({error}); "
+            f"cddlib failed for {n} symbols and {len(reduced.lo)} rows ({error}); "
             'use method="column-generation".'
         ) from error
     found = np.array(generators, dtype=float).reshape(-1, n + 1)
     found = found[found[:, 0] > 0.5, 1:]
     if len(found) == 0:
         raise SkliftprivError(
-            'cddlib found no vertex, a rounding failure; use method="column-generation".'
+            'cddlib found no vertex because of rounding; use method="column-generation".'
         )
     return _accurate(reduced, clean(np.maximum(found, 0.0)))
 
 
 def _accurate(reduced: ReducedProblem, vertices: FloatArray) -> FloatArray:
-    """Recompute vertices that cddlib left with an error, from their tight rows.
+    """Recompute inaccurate vertices of cddlib from their tight rows.
 
-    Vertices that stay outside by more than the rounding of cddlib are its artefacts.
+    Vertices that then still violate a row are artefacts and dropped.
     """
     bad = np.flatnonzero(reduced.violation(vertices) > 1e-11)
     for k in bad:
@@ -110,10 +110,10 @@ def _accurate(reduced: ReducedProblem, vertices: FloatArray) -> FloatArray:
 
 
 def _check_complete(reduced: ReducedProblem, prices: FloatArray) -> None:
-    """Raise if a cheap search finds a vertex that cddlib lost in rounding.
+    """Raise an error if a cheap search finds a vertex that cddlib lost to rounding.
 
-    cddlib works with an absolute tolerance, so budgets near zero can cost it vertices,
-    and its answer would be called optimal without being so.
+    cddlib works with an absolute tolerance, so it can lose vertices for budgets near zero. The
+    solution would then be wrongly reported as optimal.
     """
     lp = reduced.polytope()
     n = reduced.p.size
@@ -122,7 +122,7 @@ def _check_complete(reduced: ReducedProblem, prices: FloatArray) -> None:
         _, reduced_cost = descend(lp, prices, random_slopes(rng, n, x))
         if reduced_cost < -1e-7:
             raise SkliftprivError(
-                "cddlib lost vertices to rounding, as it can when the polytope is almost flat; "
+                "cddlib lost vertices to rounding, because the polytope is almost flat; "
                 'use method="column-generation".'
             )
 
@@ -144,7 +144,7 @@ def solve_by_enumeration(
     posteriors, weights : ndarray of shape (k, g), (k,)
     """
     vertices = enumerate_vertices(reduced)
-    # p closes the gap that rounded vertices could leave around it.
+    # With p itself the program is feasible even if the vertices are rounded.
     columns = np.vstack([vertices, reduced.p])
     master = MasterLP(reduced.p)
     master.add(columns, entropy(columns))

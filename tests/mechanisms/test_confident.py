@@ -202,7 +202,7 @@ def test_wide_sets_cost_utility_and_narrow_ones_hardly(mechanism):
 def test_a_set_of_other_symbols_is_refused(mechanism):
     joint, _ = table(2, 4, 2000)
     other = ConfidenceSet.from_counts(joint.masses, ["a", "b"], joint.useful_labels)
-    with pytest.raises(InvalidParameterError, match="other symbols"):
+    with pytest.raises(InvalidParameterError, match="different symbols"):
         mechanism(joint, LIP(1.0), over=other)
 
 

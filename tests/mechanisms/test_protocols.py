@@ -11,7 +11,7 @@ from skliftpriv.certificate import TOTAL, certify
 from skliftpriv.datasets import load_adult, make_joint
 from skliftpriv.exceptions import InvalidDistributionError, UnsupportedNotionError
 from skliftpriv.measures import lift, mutual_information
-from skliftpriv.mechanisms import _unary, _unary_sets
+from skliftpriv.mechanisms import _unary_encoding, _unary_sets
 from skliftpriv.mechanisms._unary_sets import (
     WorstSets,
     _leakage,
@@ -315,7 +315,7 @@ def test_integrals_equal_sums_over_all_sets(n, alpha):
 @pytest.mark.parametrize("n", [20, 40, 200])
 @pytest.mark.parametrize("notion", [LIP(0.5), LDP(1.0)], ids=str)
 def test_large_alphabets_need_few_sets(n, notion, monkeypatch):
-    for module in (_unary, _unary_sets):
+    for module in (_unary_encoding, _unary_sets):
         monkeypatch.setattr(module, "all_sets", lambda n: pytest.fail(f"2^{n} sets"))
     joint = make_joint(5, n, random_state=0)
     assert WorstSets(joint, pairs=False).lift(1.0).shape == (5, 2 * 5 * n)
