@@ -1,4 +1,4 @@
-"""What the examples share: the command line, the picture file, and the looks of lines."""
+"""Shared by the examples: the command line, the picture file, and line styles."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 
 from skliftpriv.exceptions import SeededReleaseWarning
 
-# Okabe and Ito's colours can be told apart by (nearly) everybody; markers and dashes help too.
+# Okabe and Ito's colours, which colour-blind readers can distinguish; markers and dashes help.
 BLUE, VERMILLION, GREEN, ORANGE = "#0072B2", "#D55E00", "#009E73", "#E69F00"
 PURPLE, SKY, GREY = "#CC79A7", "#56B4E9", "#6f6f6f"
 _COLOURS = (BLUE, VERMILLION, GREEN, ORANGE, PURPLE, SKY)
@@ -36,7 +36,7 @@ def line_style(i: int) -> dict[str, Any]:
 
 
 def tidy(ax: Axes) -> None:
-    """Leave away what does not help to read a plot."""
+    """Add a light grid and remove the upper and right spines."""
     ax.grid(alpha=0.25, linewidth=0.6)
     ax.set_axisbelow(True)
     ax.spines[["top", "right"]].set_visible(False)
@@ -74,5 +74,5 @@ def save(figure: Figure) -> None:
 
 
 OUTPUT = output_folder()
-# The examples publish nothing; with seeds their pictures can be drawn again.
+# The examples publish nothing; seeds make their pictures reproducible.
 warnings.simplefilter("ignore", SeededReleaseWarning)

@@ -5,15 +5,16 @@ Split a budget unevenly between lifts below and above 1
 **Question:** is the share lambda = 0.65 for the lower side, which Zarrabian, Ding and Sadeghi
 (2023) take, the best one?
 
-``notion="alip"`` bounds lifts below 1 and above 1 by budgets of their own: of a total epsilon the
-share lambda goes to the lower side. Lifts reach farther below 1 than above, on a log scale, so
-there is reason to give the lower side more. On random joint distributions, as in the paper, the
-best share is about 0.65 for a total of 2, where every mechanism gains, the simplest one most. For a
-total of 1 it lies nearer to the middle, and 0.65 gains nothing for sure. On Adult it even costs the
-optimal mechanism a little then, and the curves of mechanisms that form groups jump. So lambda is
-worth a search of its own.
+``notion="alip"`` has separate budgets for lifts below 1 and above 1: of a total epsilon the share
+lambda goes to the lower side. On a log scale lifts reach further below 1 than above, which is a
+reason to give the lower side more. On random joint distributions, as in the paper, the best share
+is about 0.65 for a total of 2, where every mechanism gains, the simplest one most. For a total of 1
+it is closer to 0.5, and 0.65 has no clear gain. On Adult it even costs the optimal mechanism a
+little then, and the curves of mechanisms that form groups jump. So it is worth searching for
+lambda.
 
-To be quick: 10 joints where the paper draws 1,000, and ORR within 0.001 of the optimum.
+To be quick, this example uses 10 joints where the paper draws 1,000, and ORR within 0.001 of the
+optimum.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ MECHANISMS: dict[str, Callable[..., Any]] = {
 
 
 # %%
-# What every mechanism keeps for every split, on one joint distribution:
+# How much every mechanism keeps for every split, on one joint distribution:
 def kept(joint: JointDistribution) -> np.ndarray:
     """Return the NMI by budget, mechanism and split."""
     return np.array(

@@ -1,16 +1,16 @@
 """
-Attack what is released
-=======================
+Attack a release
+================
 
-**Question:** what does an attacker gain, and how far is that from what the budget allows?
+**Question:** how much does an attacker gain, and how much does the budget allow?
 
-Somebody's place in the household nearly gives their marital status away. Mechanisms are fitted to
-the training rows of Adult, the test rows are released, and an attacker who knows the marital status
-of four fifths of them learns to guess the others. The gain is the share of right guesses beyond
-always guessing the most frequent status.
+A person's relationship in the household nearly determines their marital status. Mechanisms are
+fitted to the training rows of Adult, the test rows are released, and an attacker who knows the
+marital status of four fifths of them learns to guess the others. The gain is the share of right
+guesses above that of always guessing the most frequent status.
 
-The budget bounds that gain for every attacker and every column whatsoever. For a given column most
-mechanisms stay far below: the bound assumes that every output uses up the budget in the way that
+The budget bounds that gain for every attacker and every column. For a given column most mechanisms
+stay far below the bound, which assumes that every output uses the whole budget in the way that
 helps guessing most.
 """
 
@@ -38,7 +38,7 @@ MECHANISMS = {
     "ORR, optimal": ORRSanitizer,
     "GRR": GRRSanitizer,
     "OUE": OUESanitizer,
-    "conditional reporting": ConditionalReporting,
+    "Conditional Reporting": ConditionalReporting,
     "subset merging": SubsetMergingSanitizer,
 }
 
@@ -51,7 +51,7 @@ def attack(train: pd.DataFrame, test: pd.DataFrame) -> tuple[pd.DataFrame, list[
     bounds = []
     for epsilon in EPSILONS:
         for name, mechanism in MECHANISMS.items():
-            # Seeded, so that the picture can be drawn again; leave the seed away in earnest.
+            # The seed makes the picture reproducible; a private release has none.
             sanitizer = mechanism(SENSITIVE, USEFUL, epsilon=epsilon, random_state=0).fit(train)
             released = sanitizer.transform(test)
             gains.loc[name, epsilon] = attacker_advantage(test[SENSITIVE], released, random_state=0)
@@ -60,7 +60,7 @@ def attack(train: pd.DataFrame, test: pd.DataFrame) -> tuple[pd.DataFrame, list[
 
 
 # %%
-# The picture has a line per mechanism, and the bound that none of them may cross.
+# The picture has a line for each mechanism, and the bound for all of them.
 def draw(gains: pd.DataFrame, bounds: list[float], raw: float) -> Figure:
     """Draw the gain of the attacker over epsilon."""
     figure, ax = plt.subplots(figsize=(8.5, 4.8), layout="constrained")
@@ -82,7 +82,7 @@ def draw(gains: pd.DataFrame, bounds: list[float], raw: float) -> Figure:
 
 
 # %%
-# Without any protection the attacker does well.
+# Without protection most guesses are right.
 columns = [SENSITIVE, USEFUL]
 train, test = (load_adult(split)[columns] for split in ("train", "test"))
 raw = attacker_advantage(test[SENSITIVE], test[USEFUL], random_state=0)
@@ -91,7 +91,7 @@ print(f"Without a release, {prior.index[0]!r} is right for {prior.iloc[0]:.1%} o
 print(f"held-out rows; with {USEFUL} as it is, {prior.iloc[0] + raw:.1%} are guessed.")
 
 # %%
-# With protection the gain stays below the bound, and mostly far below.
+# With protection the gain stays below the bound, usually far below.
 gains, bounds = attack(train, test)
 error = 1 / np.sqrt(len(test))
 print(f"Gain in right guesses, by epsilon (standard error at most {error:.3f}):\n")

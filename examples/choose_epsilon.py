@@ -2,18 +2,18 @@
 Choose epsilon by cross-validation
 ==================================
 
-**Question:** which epsilon should I take, when the released columns are to predict something?
+**Question:** which epsilon should I use if the released columns are to predict something?
 
-Let cross-validation tell. One grid search measures two things for each epsilon: how well income is
-predicted from sanitised occupation and education, and how much these still say about the
-relationship in the household. Then a rule chooses, and the rules answer different questions:
+One grid search measures two things for each epsilon: how well sanitised occupation and education
+predict income, and how much they still reveal about the relationship in the household. Then a rule
+chooses epsilon, and different rules answer different questions:
 
 - ``best_score_with_leakage_below``: how well can I predict if no relationship may become more than
   twice as probable?
-- ``smallest_epsilon_within_one_se``: how private can I be before prediction visibly suffers?
+- ``smallest_epsilon_within_one_se``: how small can epsilon be with a score close to the best?
 
-The second one tolerates more leakage here: what predicts income tells about the household too. To
-be quick, the search uses 8,000 of the rows.
+The second rule allows more leakage here, because what predicts income also reveals the
+relationship. To be quick, the search uses 8,000 of the rows.
 """
 
 from __future__ import annotations
@@ -44,11 +44,11 @@ CV = StratifiedKFold(5, shuffle=True, random_state=0)
 
 
 # %%
-# The upper panel shows the score, the lower one the leakage; rings mark what the rules choose.
+# The upper panel shows the score, the lower one the leakage; rings mark the choices of the rules.
 def draw(
     auc: np.ndarray, error: np.ndarray, lift: np.ndarray, raw: float, chosen: dict[str, int]
 ) -> Figure:
-    """Draw score and leakage over epsilon, and mark what was chosen."""
+    """Draw score and leakage over epsilon, and mark the choices."""
     figure, (top, bottom) = plt.subplots(
         2, 1, figsize=(7.5, 6.8), sharex=True, layout="constrained"
     )
@@ -95,8 +95,8 @@ def draw(
 
 
 # %%
-# The two columns are one joint symbol, so they are protected together. A rare pair of values may be
-# missing from a fold: it is then replaced by a random draw.
+# The two columns are one joint symbol, so they are protected together. A rare pair of values
+# that is missing from a fold is replaced by a random draw.
 adult = load_adult().sample(8000, random_state=0)
 learner = (OneHotEncoder(handle_unknown="ignore"), LogisticRegression(max_iter=500))
 sanitizer = SubsetMergingSanitizer(SENSITIVE, USEFUL, handle_unknown="resample", random_state=0)
@@ -115,7 +115,7 @@ raw = cross_val_score(
 )
 
 # %%
-# A rule is a function of the results, so many rules can look at one search.
+# A rule is a function of the results, so several rules can use one search.
 found = search.cv_results_
 folds = np.array([found[f"split{i}_test_auc"] for i in range(CV.n_splits)])
 auc, error = folds.mean(axis=0), folds.std(axis=0, ddof=1) / np.sqrt(len(folds))

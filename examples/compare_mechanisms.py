@@ -2,17 +2,17 @@
 Compare all mechanisms
 ======================
 
-**Question:** which mechanism keeps most of a column for the same promise?
+**Question:** which mechanism keeps most of a column for the same budget?
 
-Left: one column, the occupation, with the same bound on what it tells about the relationship. The
+Left: one column, the occupation, with a budget on what it reveals about the relationship. The
 optimal mechanism (ORR) keeps most, by definition. Those that form groups (SRR, subset merging)
-follow, and where they merge everything risky at once, they keep no more than the watchdog: their
-curves may fall while the budget grows. Those made for other purposes keep least for small budgets:
-GRR and OUE put noise on every value, and conditional reporting masks S rather than X.
+follow. Where they merge all high-risk values, they keep no more than the watchdog, so their curves
+may fall while the budget grows. Those designed for other purposes keep least for small budgets: GRR
+and OUE add noise to every value, and Conditional Reporting masks S rather than X.
 
-Right: SRLIP is about two columns or more, and promises more, namely protection from somebody who
-knows one of the columns already. So it has a picture of its own: sex and race, with the same budget
-on what they tell about income, side-channel resistant and not.
+Right: SRLIP is for two or more columns and also protects against an attacker who already knows some
+of them. So it has a panel of its own: sex and race, with a budget on what they reveal about income,
+with and without side-channel resistance.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ SINGLE_COLUMN = {
     "watchdog": WatchdogSanitizer(**ONE),
     "GRR": GRRSanitizer(**ONE),
     "OUE": OUESanitizer(**ONE),
-    "conditional reporting": ConditionalReporting(**ONE),
+    "Conditional Reporting": ConditionalReporting(**ONE),
 }
 TWO_COLUMNS = {
     "ORR, not side-channel resistant": ORRSanitizer(**TWO, gap=1e-4),
@@ -103,7 +103,7 @@ titles = (
     "Two columns: sex and race, protecting income",
 )
 for ax, curve, title in zip(axes, (one, two), titles, strict=True):
-    # Without "gap" no bands to upper bounds: for optimal curves they are thinner than a line.
+    # The gap is left out: for optimal curves its band is thinner than a line.
     display = TradeoffDisplay.from_curve(curve.drop(columns="gap"), ax=ax)
     ax.set(ylim=(-0.02, 1.03), title=title)
     handles = list(display.lines_.values())

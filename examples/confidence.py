@@ -1,15 +1,15 @@
 """
-Promise for the true distribution, and not only for the estimated one
-=====================================================================
+Keep the budget for the true distribution
+=========================================
 
 **Question:** what does a guarantee for the true distribution cost?
 
-A mechanism that is fitted to an estimate keeps its budget for the estimate. The optimal one sits on
-the edge of the budget, so that on the distribution that the rows came from it mostly breaks it,
-however many rows there are: by less and less, but it does. With ``confidence=0.95`` the budget
-holds for every distribution that agrees with the rows, and so for the true one with this
-probability at least. That costs utility, the more the fewer rows there are: here about a third of
-what is kept for a thousand rows, a few percent for 50,000, and next to nothing for a million.
+A mechanism that is fitted to an estimate keeps its budget for the estimate. The optimal one uses
+the whole budget, so on the distribution that the rows came from it usually breaks it, however many
+rows there are, although by less and less. With ``confidence=0.95`` the budget holds for every
+distribution that agrees with the rows, and so for the true one with at least this probability. That
+costs utility, more with fewer rows: here about a third of what is kept for a thousand rows, a few
+percent for 50,000, and almost nothing for a million.
 
 The truth is known here: three sensitive and eight useful symbols, and rows drawn from it.
 """
@@ -30,7 +30,7 @@ from skliftpriv.mechanisms import optimal_random_response, subset_merging
 
 NOTION = ALIP(lower=1.0, upper=0.7)
 N_ROWS = (1_000, 3_000, 10_000, 50_000, 200_000, 1_000_000)
-N_TRIALS, N_SLOW = 40, 5  # the optimum over a set takes a second or two, all else an instant
+N_TRIALS, N_SLOW = 40, 5  # the optimum over a set takes a second or two
 MECHANISMS = {
     "ORR, optimal": partial(optimal_random_response, gap=2e-3, time_limit=1.5),
     "subset merging": subset_merging,
@@ -41,7 +41,7 @@ COLOURS = dict(zip(MECHANISMS, (BLUE, GREEN), strict=True))
 # %%
 # The truth, and whether a channel breaks the budget on it:
 def make_truth() -> JointDistribution:
-    """Return a distribution in which X tells much about S."""
+    """Return a distribution in which X reveals much about S."""
     rng = np.random.default_rng(3)
     given_s = 0.75 * rng.dirichlet(np.ones(8), 3) + 0.25 / 8
     return JointDistribution(np.array([[0.5], [0.3], [0.2]]) * given_s)
@@ -58,7 +58,7 @@ def breaks(truth: JointDistribution, channel: np.ndarray) -> bool:
 # %%
 # A trial draws rows from the truth and fits both mechanisms, with and without confidence.
 def trial(n_rows: int, seed: int) -> list[dict[str, object]]:
-    """Draw rows, fit both mechanisms with and without confidence, and judge them on the truth."""
+    """Draw rows, fit both mechanisms with and without confidence, and test them on the truth."""
     truth = make_truth()
     rng = np.random.default_rng([n_rows, seed])
     counts = rng.multinomial(n_rows, truth.matrix.ravel()).reshape(truth.shape)
@@ -93,7 +93,7 @@ def describe(mean: pd.DataFrame) -> None:
     share = orr["truth"] / orr["estimate"]
     loss = 1 - share
     holds = "holds" if share[50_000] >= 0.9 else "FAILS"
-    print(f"\n- {holds}: with 50,000 rows ORR keeps {share[50_000]:.0%} of what it would without.")
+    print(f"\n- {holds}: with 50,000 rows ORR keeps {share[50_000]:.0%} of what it keeps without.")
     holds = "holds" if (loss.diff().iloc[1:] < 0).all() else "FAILS"
     losses = ", ".join(f"{value:.1%} ({n:,})" for n, value in loss.items())
     print(f"- {holds}: the loss shrinks with the number of rows: {losses}.")
@@ -103,7 +103,7 @@ def describe(mean: pd.DataFrame) -> None:
 
 
 # %%
-# Many trials, and what they show on average:
+# Many trials, and their means:
 jobs = [(n_rows, seed) for n_rows in N_ROWS for seed in range(N_TRIALS)]
 trials = Parallel(n_jobs=2)(delayed(trial)(*job) for job in jobs)
 table = pd.DataFrame([row for rows in trials for row in rows])
@@ -112,7 +112,7 @@ mean = table.groupby(keys, sort=False).mean()
 describe(mean)
 
 # %%
-# Left: what is kept. Right: how often the promise is broken.
+# Left: what is kept. Right: how often the budget is broken.
 figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.6), layout="constrained")
 for name, colour in COLOURS.items():
     one = mean.xs(name, level="mechanism").unstack()

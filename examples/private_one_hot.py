@@ -1,20 +1,20 @@
 """
-Feed released values to a classifier as a private one-hot
-=========================================================
+Train a classifier on a private one-hot encoding
+================================================
 
-**Question:** does that predict better than a plain one-hot of the released labels?
+**Question:** does it predict better than a plain one-hot encoding of the released labels?
 
-A sanitised label is best understood as a distribution over the true values. ``output="posterior"``
-releases just that: one column P(X=x | Y=y) per value x, where a plain one-hot has zeros and a one.
-Income is predicted here from the occupation, with a budget on what it tells about sex.
+A released label stands for a distribution over the true values. ``output="posterior"`` releases
+that distribution: one column P(X=x | Y=y) for each value x, where a plain one-hot has zeros and a
+one. Here income is predicted from the occupation, with a budget on what it reveals about sex.
 
-When the classifier is trained on released rows, both encodings predict about equally well for ORR,
+If the classifier is trained on released rows, both encodings predict about equally well for ORR,
 where a weight per output can express both. The posterior helps a little for OUE, unless there is
-hardly any noise: it says what all the noisy bits mean together. And it has a use that labels lack:
-its columns are those of the raw one-hot, so a model trained on raw rows can score released ones as
-it is, and does so as well as one that was trained on them.
+hardly any noise, because it combines all noisy bits. It has another advantage: its columns are
+those of the raw one-hot, so a model trained on raw rows can score released ones, and does so as
+well as a model trained on them.
 
-To be quick: 3,000 training and 5,000 test rows in each of 6 random splits.
+To be quick, this example uses 3,000 training and 5,000 test rows in each of 6 random splits.
 """
 
 from __future__ import annotations
@@ -57,14 +57,14 @@ def learner() -> LogisticRegression:
 
 def one_split(train: pd.DataFrame, test: pd.DataFrame) -> list[dict[str, object]]:
     """Return the AUC on test rows of all mechanisms, budgets and encodings."""
-    warnings.simplefilter("ignore", SeededReleaseWarning)  # this may be a process of its own
+    warnings.simplefilter("ignore", SeededReleaseWarning)  # this may be a worker process
     target, truth = train["income"], test["income"]
     raw = make_pipeline(OneHotEncoder(handle_unknown="ignore"), learner())
     raw.fit(train[["occupation"]], target)
     score = roc_auc_score(truth, raw.decision_function(test[["occupation"]]))
     rows: list[dict[str, object]] = [{"encoding": "raw", "auc": score}]
     for (name, mechanism), epsilon in product(MECHANISMS.items(), EPSILONS):
-        # Seeded, so that both encodings get the same draws; leave the seed away in earnest.
+        # With a seed both encodings get the same draws; a private release has none.
         sanitizer = mechanism(
             "sex", "occupation", epsilon=epsilon, handle_unknown="resample", random_state=0
         )
@@ -74,7 +74,7 @@ def one_split(train: pd.DataFrame, test: pd.DataFrame) -> list[dict[str, object]
         sanitizer.set_params(output="posterior")
         private = make_pipeline(sanitizer, learner())
         found[PRIVATE] = private.fit(train, target).decision_function(test)
-        # The columns are those of the raw one-hot, by their names too.
+        # The columns have the names of the raw one-hot.
         posterior = sanitizer.transform(test)[raw[0].get_feature_names_out()]
         found[READY] = raw[-1].decision_function(posterior.to_numpy())
         for encoding, values in found.items():
@@ -84,7 +84,7 @@ def one_split(train: pd.DataFrame, test: pd.DataFrame) -> list[dict[str, object]
 
 
 # %%
-# The picture has a panel per mechanism.
+# The picture has a panel for each mechanism.
 def draw(found: pd.DataFrame, raw: float) -> Figure:
     """Draw the AUC over epsilon, a panel per mechanism."""
     figure, axes = plt.subplots(1, 2, figsize=(10, 4.6), sharey=True, layout="constrained")
@@ -93,7 +93,7 @@ def draw(found: pd.DataFrame, raw: float) -> Figure:
         for i, encoding in enumerate((PLAIN, PRIVATE, READY)):
             chosen = found[(found["mechanism"] == name) & (found["encoding"] == encoding)]
             auc = chosen.groupby("epsilon")["auc"].agg(["mean", "sem"])
-            # A little aside of each other, so that equal values can be seen.
+            # Shifted a little, so that equal values can be seen.
             x = auc.index.to_numpy() * 1.05 ** (i - 1)
             ax.errorbar(x, auc["mean"], auc["sem"], capsize=3, label=encoding, **line_style(i))
         epsilon_axis(ax, EPSILONS)
@@ -133,8 +133,8 @@ for (name, epsilon), (mean, error) in gain.iterrows():
     print(f"{name:26} epsilon {epsilon:<4g}  {mean:+.4f} ± {error:.4f}  {verdict}")
 
 ready = table[READY] - table[PRIVATE]
-print(f"\nThe model of raw rows, given a private one-hot, is {ready.min():+.3f} to", end=" ")
-print(f"{ready.max():+.3f} apart from one trained on it.")
+print(f"\nThe model of raw rows differs by {ready.min():+.3f} to {ready.max():+.3f} from one")
+print("trained on the private one-hot.")
 
 # %%
 figure = draw(found, raw)

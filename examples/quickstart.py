@@ -1,15 +1,15 @@
 """
-Sanitise a column, and read what is protected and what it costs
-===============================================================
+Sanitise a column
+=================
 
-**Question:** how do I release an occupation that says little about the relationship in a
+**Question:** how do I release an occupation that reveals little about the relationship in a
 household?
 
 In the Adult census an occupation makes some relationships several times as probable, and rules
-others out. Here it is released so that it does neither by more than the factor exp(0.5). Most of
-the information in the column survives: only occupations that reveal too much are merged, with
-others that reveal the opposite. (Subset merging draws nothing at random, so every run releases the
-same.)
+others out. After sanitising, no relationship becomes more or less probable by more than a factor of
+exp(0.5). Most of the information in the column is kept: only occupations that reveal too much are
+merged, with others that reveal the opposite. (Subset merging draws nothing at random, so every run
+releases the same.)
 """
 
 from __future__ import annotations
@@ -37,19 +37,18 @@ report = sanitizer.report_
 print(report)
 
 # %%
-# The guarantee says what is promised, and what the promise rests on.
+# The guarantee says what is guaranteed, and for which distribution.
 print(sanitizer.guarantee_)
 
 # %%
 # In short:
 least, most = np.exp([report.min_log_lift, report.max_log_lift])
 print(
-    f"Whoever sees a released occupation finds no relationship less than {least:.2f} or more\n"
-    f"than {most:.2f} times as probable as before; {report.nmi:.0%} of the information in "
-    "occupation is kept."
+    f"A released occupation makes every relationship {least:.2f} to {most:.2f} times as probable;\n"
+    f"{report.nmi:.0%} of the information in occupation is kept."
 )
 
 # %%
-# The picture shows the lift of every relationship before and after, against the budget.
+# The picture shows the lift of every relationship before and after, with the budget.
 figure = LiftDisplay.from_estimator(sanitizer).figure_
 save(figure)

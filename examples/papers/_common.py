@@ -1,4 +1,4 @@
-"""What the scripts of the papers share: options, progress, pictures, and verdicts on claims."""
+"""Shared by the scripts of the papers: options, progress, pictures, and checks of claims."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from matplotlib.figure import Figure
 
 from skliftpriv.exceptions import BudgetWarning
 
-# Okabe and Ito's colours can be told apart by (nearly) everybody; markers and dashes help too.
+# Okabe and Ito's colours, which colour-blind readers can distinguish; markers and dashes help.
 BLACK, ORANGE, SKY, GREEN = "#000000", "#E69F00", "#56B4E9", "#009E73"
 BLUE, VERMILLION, PURPLE, GREY = "#0072B2", "#D55E00", "#CC79A7", "#999999"
 WORKERS = 2
@@ -31,7 +31,7 @@ WORKERS = 2
 
 @dataclass(frozen=True)
 class Options:
-    """What the command line asks for."""
+    """Options of the command line."""
 
     quick: bool
     output: Path
@@ -69,9 +69,9 @@ def _numbers(parser: argparse.ArgumentParser, text: str, figures: Sequence[int])
 
 
 class Progress:
-    """A bar on standard error that says how far a computation is and how long it will take.
+    """A progress bar on standard error, with the time that is left.
 
-    In a terminal the bar moves; elsewhere, as in a log, a line is written at every quarter.
+    In a terminal the bar moves; otherwise, as in a log, a line is written at every quarter.
     """
 
     def __init__(self, text: str, total: int) -> None:
@@ -126,7 +126,7 @@ def parallel_map(
 
 
 def _quietly(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
-    # The papers' mechanisms may miss their budget. The scripts count that; no need to warn.
+    # The papers' mechanisms may miss their budget; the scripts count that.
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", BudgetWarning)
         return function(*arguments)
@@ -159,10 +159,10 @@ class Instead:
 
 @dataclass
 class Checks:
-    """Prints for each claim of a paper whether it holds, and remembers failures.
+    """Prints for each claim of a paper whether it holds, and collects failures.
 
     Every claim can fail. One without ``instead`` has to hold. One with ``instead`` is a recorded
-    discrepancy: the paper's claim must not hold, and what was recorded in its place must.
+    discrepancy: the paper's claim must not hold, and what is recorded in its place must.
     """
 
     failures: list[str] = field(default_factory=list)
@@ -181,11 +181,11 @@ class Checks:
         text : str
             What the paper says.
         holds : bool
-            Whether our numbers say so too.
+            Whether it holds for our numbers.
         ours : str
             Our numbers.
         instead : Instead, optional
-            What holds in the place of the claim.
+            What holds in place of the claim.
         """
         parts = [f"{text}" + (f"; ours: {ours}" if ours else "")]
         if instead is None:
@@ -222,7 +222,7 @@ class Checks:
         self.claim(f"{text} {paper:g}", near, shown)
 
     def note(self, text: str) -> None:
-        """Print what the paper does not say, or what depends on the machine."""
+        """Print something that the paper does not say, or that depends on the machine."""
         say(f"note: {text}.")
 
     def exit_code(self) -> int:

@@ -144,7 +144,7 @@ def draw_attributes(found: Found, scale: SpeedScale, paper: str) -> Figure:
 
 
 def check_notions(found: Found, checks: Checks) -> None:
-    """Check what is said of figure 3."""
+    """Check what is said about figure 3."""
     mean = {name: values.mean(axis=0) for name, values in found.items()}
     checks.heading(f"Figure 3: optimal LDP and LIP protocols, {len(found['LIP'])} joints")
     for i, eps in enumerate(MARKERS):
@@ -164,10 +164,10 @@ def check_notions(found: Found, checks: Checks) -> None:
     checks.claim(text, bool(by_budget[-1] < by_budget[0]), shown)
     times = [f"{name} {1000 * mean[name][0, TIME]:.1f} ms" for name in ("LDP", "LIP")]
     checks.note(
-        "times are of this machine and are not checked. The paper: LDP is significantly slower, "
+        "times depend on the machine and are not checked. The paper: LDP is significantly slower, "
         f"133 s against 0.0206 s at ε = 0.5; ours: {' and '.join(times)}. Its Theorem 2 lists "
         "vertices in |X|(|X| - 1) dimensions. The same optimum is found here in |X| - 1, as for "
-        "LIP, since LDP too bounds each posterior alone"
+        "LIP, since LDP also bounds each posterior alone"
     )
     gain = (found["LDP, halved"] - found["LIP"])[..., UTILITY]
     checks.claim(
@@ -186,7 +186,7 @@ def check_notions(found: Found, checks: Checks) -> None:
 
 
 def check_attributes(found: Found, checks: Checks) -> None:
-    """Check what is said of figure 4."""
+    """Check what is said about figure 4."""
     mean = {name: values.mean(axis=(0, 1)) for name, values in found.items()}
     checks.heading("Figure 4: LIP and SRLIP for three attributes")
     for name, (seconds, utility) in mean.items():

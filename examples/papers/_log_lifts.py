@@ -70,7 +70,7 @@ def check_extremes(found: np.ndarray, low: str, high: str, checks: Checks) -> No
         f"smallest log-lifts have a much larger range, {low}, than largest, {high}",
         bool(np.ptp(small) > 5 * np.ptp(large)),
         f"[{small.min():.1f}, {small.max():.2f}] and [{large.min():.2f}, {large.max():.2f}] (the "
-        "ends of a range are chance, and grow with the number of joints)",
+        "ends of a range are random, and move outwards with more joints)",
     )
     bins = np.arange(-40, 10, BIN)
     peaks = [np.histogram(values, bins)[0].max() / values.size for values in found]

@@ -1,7 +1,7 @@
 """Utility of merging by the papers' formulas, and the greedy partition as it is printed.
 
-Both are independent of the package: the scripts use them where many joints are needed, and check
-on some of them that the package gives the same.
+Both are independent of the package: the scripts use them where many joints are needed, and check on
+some joints that the package gives the same result.
 """
 
 from __future__ import annotations
@@ -42,7 +42,8 @@ def greedy_partition(
 ) -> np.ndarray:
     """Symbols to merge by Algorithm 1 of Sadeghi, Ding and Rakotoarivelo (2020), as printed.
 
-    That the loss of utility falls is not tested: it does whenever a symbol leaves the merged set.
+    Whether the loss of utility falls is not tested: it always does when a symbol leaves the merged
+    set.
     """
     p_s = p_sx.sum(axis=1)
 

@@ -52,7 +52,7 @@ class Case:
         return {"alip": ALIP, "l1": L1Lift, "chi2": Chi2Lift}[self.notion](lower, upper)
 
     def run(self, joint: JointDistribution, epsilon: float) -> np.ndarray:
-        """Measure the mechanism as published, that is without repair."""
+        """Measure the mechanism as published, without repair."""
         notion = self.budget(epsilon)
         start = time.perf_counter()
         if self.mechanism == "watchdog":
@@ -64,7 +64,7 @@ class Case:
         else:
             result = optimal_random_response(joint, notion)
         seconds = time.perf_counter() - start
-        if result.status == "repaired":  # by the package, with symbols that the paper leaves alone
+        if result.status == "repaired":  # by the package, unlike in the paper
             result = subset_merging(joint, notion, repair=False)
         report = result.report
         levels = -report.min_log_lift, report.max_log_lift
@@ -74,8 +74,8 @@ class Case:
 def adult_table() -> JointDistribution:
     """Relationship and occupation in the training rows of Adult, without ``Other-relative``.
 
-    The paper says that there are five relationships. Adult has six; without this one the values
-    that the paper states come out (docs/errata.md, 7).
+    The paper says that there are five relationships, but Adult has six. Without this one, the
+    results agree with the values that the paper states (docs/errata.md, 7).
     """
     adult = load_adult()
     kept = adult[adult["relationship"] != "Other-relative"]
@@ -114,7 +114,7 @@ class Study:
             "random, optimised": random[:few],
             "large": [make_joint(15, 200, random_state=seed) for seed in range(large)],
             "adult": [adult_table()],
-            # Enough to tell the numbers that the paper states from their neighbours.
+            # Enough for the precision of the numbers that the paper states.
             "random, values": [make_joint(5, 17, random_state=seed) for seed in range(values)],
         }
         epsilons = dict.fromkeys(joints, grid)

@@ -2,21 +2,21 @@
 A looser bound on the min-lift for the watchdog
 ===============================================
 
-What a looser bound on the min-lift wins for the watchdog.
+How much more the watchdog keeps with a looser bound on the min-lift.
 
 Regenerates the four figures of Zarrabian, Ding and Sadeghi (2022), "Asymmetric Local Information
 Privacy and the Watchdog Mechanism", on uniform joints with 30 useful and 20 sensitive symbols, and
 checks what the paper says about them:
 
-- figure 1: the min-lift spreads far wider than the max-lift;
+- figure 1: the min-lift has a far wider range than the max-lift;
 - figure 2: utility against the bound on the min-lift, for three bounds on the max-lift;
 - figures 3 and 4: distribution of utility and leakage for epsilon = 1.5 and 2, lambda = 0.5 and
   0.65, and that lambda = 0.65 is the best.
 
 The paper averages 10,000 joints. So do figures 1, 3 and 4; figure 2 takes 200, because it needs
 171 watchdogs for each. Two numbers that need many joints, the utility for a loose bound on the
-min-lift and the best lambda, are computed by the papers' formula for the utility, which is checked
-against the package.
+min-lift and the best lambda, are computed by the paper's formula for the utility, which is compared
+with the package.
 
 Run ``python examples/papers/asymmetric.py`` (three to six minutes), with ``--quick`` for a small
 run. Needs matplotlib: ``pip install "skliftpriv[plot]"``.
@@ -68,7 +68,7 @@ UPPER_STYLES = {
     0.8: {"color": VERMILLION, "ls": "--", "marker": "s"},
     1.0: {"color": BLACK, "ls": "-", "marker": "o"},
 }
-# What one watchdog is asked for; the last two are of the merged set alone.
+# What is measured of one watchdog; the last two are of the merged set alone.
 NMI, LOWER, UPPER, MERGED_LOWER, MERGED_UPPER = range(5)
 # Shares in the text on figures 3 and 4: with some utility, and meeting each bound.
 SHARES = {
@@ -177,7 +177,7 @@ def by_formula(joints: int, bounds: list[tuple[float, float]], text: str) -> np.
 
 
 def check_max_lifts(high: np.ndarray, checks: Checks) -> None:
-    """Check what the paper says of the max-lifts, to explain figure 2."""
+    """Check what the paper says about the max-lifts, to explain figure 2."""
     inside = (high >= 0.6) & (high <= 1)
     checks.claim(
         "on figure 2: the values of ξ lie in [0.6, 1]",
@@ -186,7 +186,7 @@ def check_max_lifts(high: np.ndarray, checks: Checks) -> None:
         instead=Instead(
             "between 70 and 75 % of them do",
             bool(0.7 < inside.mean() < 0.75),
-            "its own figure 1 has the range [0.3, 1.5]; the sentence seems to name the bulk",
+            "its own figure 1 has the range [0.3, 1.5]; the sentence seems to be about most values",
         ),
     )
     most = (high >= 0.6) & (high <= 0.8)
@@ -196,7 +196,7 @@ def check_max_lifts(high: np.ndarray, checks: Checks) -> None:
 def check_utilities(
     found: np.ndarray, lowers: np.ndarray, loosest: np.ndarray, checks: Checks
 ) -> None:
-    """Check what the paper says of figure 2."""
+    """Check what the paper says about figure 2."""
     checks.heading(f"Figure 2 ({len(found)} joints)")
     apart = np.abs(found[:, 0, -1] - loosest[: len(found)]).max()
     checks.claim("the formula for the utility, eq. 9, gives the same numbers", bool(apart < 1e-9))
@@ -218,7 +218,7 @@ def check_utilities(
 
 
 def check_outcomes(found: np.ndarray, epsilon: float, number: int, checks: Checks) -> None:
-    """Check what the paper says of figures 3 and 4."""
+    """Check what the paper says about figures 3 and 4."""
     checks.heading(f"Figure {number} ({len(found)} joints, ε = {epsilon:g})")
     stated = SHARES[epsilon]
     for i, lam in enumerate(SPLITS):
@@ -240,9 +240,8 @@ def check_outcomes(found: np.ndarray, epsilon: float, number: int, checks: Check
             f"most {merged.max():.0%})",
             bool((shares == 1).all() and merged.max() < 1 / 3),
             "nearly all symbols are high-risk, and their union is nearly everything. What the "
-            "paper counted we do not know. Of a similar size are the shares of joints that use "
-            "at most 95 % of the budget (a guess made after seeing the numbers): "
-            + in_percent(nearly),
+            "paper counted is not known. The shares of joints that use at most 95 % of the budget "
+            "are similar (a guess made after seeing the numbers): " + in_percent(nearly),
         ),
     )
     gained = found[:, 1, NMI] - found[:, 0, NMI]
@@ -252,10 +251,10 @@ def check_outcomes(found: np.ndarray, epsilon: float, number: int, checks: Check
         bool(more.all()),
         f"increases {percent(more)}, lowers {percent(less)}, mean {gained.mean():+.4f}",
         instead=Instead(
-            "it increases that of some, lowers that of a few, and leaves the rest",
+            "it increases that of some, lowers that of a few, and does not change the rest",
             bool(0 < less.mean() < more.mean() / 4 and more.mean() < 0.7),
-            "where no symbol is low-risk both keep nothing, and a symbol may be low-risk for λ = "
-            "0.5 only, because its max-lift is bounded more tightly for 0.65",
+            "if no symbol is low-risk, both keep nothing, and a symbol may be low-risk only for "
+            "λ = 0.5, because its max-lift is bounded more tightly for 0.65",
         ),
     )
     checks.claim("λ = 0.65 increases it on average", bool(gained.mean() > 0))

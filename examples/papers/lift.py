@@ -2,12 +2,13 @@
 Lift budgets, mechanisms and notions: what they keep and leak
 =============================================================
 
-Which lift budgets, mechanisms and notions keep how much of X, and what they leak.
+How much of X the mechanisms keep for several notions and budgets, and what they leak.
 
 Regenerates all 13 figures of Zarrabian, Ding and Sadeghi (2023), "On the Lift, Related Privacy
-Measures, and Applications to Privacy-Utility Trade-Offs", and checks what the paper says of them:
+Measures, and Applications to Privacy-Utility Trade-Offs", and checks what the paper says about
+them:
 
-- figure 1: the min-lift spreads far wider than the max-lift;
+- figure 1: the min-lift has a far wider range than the max-lift;
 - figures 2 and 3: the watchdog, on random joints and on the Adult table;
 - figures 4 and 5: asymmetric optimal random response (AORR);
 - figures 6 and 7: subset merging;
@@ -214,7 +215,7 @@ def order(
         instead = Instead(
             f"it holds except for {name} at ε = {epsilon:g} and at most one budget more",
             but in where_bad and len(bad) <= 2 and {curve for curve, _ in where_bad} == {name},
-            "on one table the curves have few and large steps, and cross",
+            "on one table the curves have few, large steps, and cross",
         )
     checks.claim(text, not bad, ours, instead=instead)
 
@@ -232,7 +233,7 @@ def check_splits(
     more_but: tuple[str, float] | None = None,
     less_but: tuple[str, float] | None = None,
 ) -> None:
-    """Check what is said of λ in figures 2 to 5."""
+    """Check what is said about λ in figures 2 to 5."""
     above = result.epsilons > 1
     gain = {"ALIP": gain_of(result, SPLITS[2], SPLITS[1])[:, above]}
     text = "λ = 0.65 has more utility than 0.5 for ε > 1"
@@ -243,7 +244,7 @@ def check_splits(
 
 
 def check_watchdog(result: Result, checks: Checks, study: Study) -> None:
-    """Check what is said of figures 2 and 3."""
+    """Check what is said about figures 2 and 3."""
     adult = result.spec.data == ADULT
     gain = {name: gain_of(result, "LDP", name) for name in SPLITS}
     text = "LDP has more utility than ALIP (Proposition 2)"
@@ -273,7 +274,7 @@ def stated(study: Study, mechanism: str, epsilon: float) -> np.ndarray:
 
 
 def check_optimum(result: Result, checks: Checks, plain: Result) -> None:
-    """Check what is said of figures 4 and 5, against the watchdog of figures 2 and 3."""
+    """Check what is said about figures 4 and 5, against the watchdog of figures 2 and 3."""
     adult = result.spec.data == ADULT
     check_splits(result, checks, ("ALIP", 1.25) if adult else None)
     value = 0.96 if adult else 0.94
@@ -281,7 +282,7 @@ def check_optimum(result: Result, checks: Checks, plain: Result) -> None:
     gain = {}
     for name in SPLITS:
         other = plain.curves[name][: result.joints]
-        # Only where the watchdog keeps its promise is it a competitor. Optima are within 1e-6.
+        # Compared only where the watchdog meets its budget. Optima are within 1e-6.
         more = result.curves[name][..., NMI] - other[..., NMI] + 1e-6
         gain[name] = np.where(other[..., MET] == 1, more, 0)
     text = "AORR keeps more than the watchdog (here: where that meets its budget)"
@@ -317,16 +318,16 @@ def check_met(result: Result, checks: Checks, plain: Result) -> None:
         not text,
         text or "all, in exact arithmetic",
         instead=Instead(
-            "not satisfied is exactly where all high-risk symbols merged into one miss them too",
+            "they are missed exactly where all high-risk symbols merged into one also miss them",
             same,
             "the groups are joined until they meet the budget or are one (errata, 10)"
-            + (". The means in the picture hide that" if result.joints > 1 else ""),
+            + (". The means in the picture do not show that" if result.joints > 1 else ""),
         ),
     )
 
 
 def check_merging(result: Result, checks: Checks, plain: Result, study: Study) -> None:
-    """Check what is said of figures 6 and 7, against the watchdog of figures 2 and 3."""
+    """Check what is said about figures 6 and 7, against the watchdog of figures 2 and 3."""
     adult = result.spec.data == ADULT
     gain = {name: (curve - plain.curves[name])[..., NMI] for name, curve in result.curves.items()}
     text = "subset merging keeps more than complete merging"
@@ -374,7 +375,7 @@ def check_refinement(study: Study, data: str, checks: Checks) -> None:
 
 
 def check_response(result: Result, checks: Checks, plain: Result | None) -> None:
-    """Check what is said of figures 8 to 10, against the watchdog of figures 2 and 3."""
+    """Check what is said about figures 8 to 10, against the watchdog of figures 2 and 3."""
     gain = {"SRR": gain_of(result, "SRR", "subset merging")}
     order(checks, "SRR has more utility than subset merging", result.epsilons, gain, each=True)
     # What subset merging releases is a function of what SRR does: the group.
@@ -405,8 +406,8 @@ def note_times(result: Result, checks: Checks) -> None:
     mean = {name: 1000 * result.mean(name, SECONDS) for name in result.curves}
     shown = ", ".join(f"{name} {values.mean():.0f} ms" for name, values in mean.items())
     checks.note(
-        "times are of this machine and are not checked. The paper: subset merging is much faster; "
-        f"ours: on average {shown}"
+        "times depend on the machine and are not checked. The paper: subset merging is much "
+        f"faster; ours: on average {shown}"
     )
     if "AORR" in mean:
         ratio = mean["AORR"] / mean["SRR"]
@@ -418,7 +419,7 @@ def note_times(result: Result, checks: Checks) -> None:
 
 
 def check_averages(result: Result, checks: Checks) -> None:
-    """Check what is said of figures 11 and 12."""
+    """Check what is said about figures 11 and 12."""
     above, below = result.epsilons > 1, result.epsilons < 1
     adult = result.spec.data == ADULT
     text = "for λ = 0.5, l1- and chi2-privacy have more utility than ALIP"
@@ -444,7 +445,7 @@ def check_averages(result: Result, checks: Checks) -> None:
 
 
 def check_orders(result: Result, checks: Checks) -> None:
-    """Check what is said of figure 13."""
+    """Check what is said about figure 13."""
     names = list(result.curves)
     gain = {f"{a} to {b}": gain_of(result, a, b) for a, b in pairwise(names)}
     order(checks, "utility falls from α = 2 to 10, 100 and ALIP", result.epsilons, gain)

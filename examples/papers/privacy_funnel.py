@@ -13,7 +13,7 @@ says about them:
 - figure 5: I(X;Y) against epsilon on the Adult table, also where the paper could not compute it
   (OUE for education, the optimum for S = occupation);
 - figure 6: mean and spread of NMI on random joints, GRR against Conditional Reporting (CR);
-- figure 7: the difference in alpha explains the difference in utility, and what does not;
+- figure 7: the difference in alpha explains the difference in utility; other properties do not;
 - figure 8: alpha against epsilon on the Adult table.
 
 Figures 1 and 2 of the paper are diagrams without data.
@@ -74,8 +74,8 @@ PAPER = "Lopuhaä-Zwakenberg, Tong and Škorić (2020)"
 SENSITIVE = ["marital-status", "occupation"]
 USEFUL = ["education", "relationship", "sex"]
 SIZES = [(5, 5), (15, 5), (5, 15), (15, 15)]  # (a, c) = (|X|, |S|)
-# The text of the paper does not give the three epsilons of figure 7. Those for which its
-# correlations come out were chosen from this sweep, all of which is printed.
+# The text of the paper does not give the three epsilons of figure 7. Those that match its
+# correlations were chosen from this sweep, all of which is printed.
 SWEEP = (0.25, 0.5, 1.0, 1.5, 2.0, 3.0)
 PAPER_CORRELATIONS = {1.0: 0.9815, 1.5: 0.9889, 2.0: 0.9731}
 PROPERTIES = ("I(X;S)", "max p(x,s)", "max p(x)", "max p(s)")
@@ -150,7 +150,7 @@ def run_budget(joint: JointDistribution, eps: float, time_limit: float) -> dict[
         "OUE": optimized_unary_encoding(joint, notion),
     }
     found = {name: (r.report.mutual_information, r.alpha) for name, r in tuned.items()}
-    # Vertices of a 15 x 16 problem are too many to list; columns stop when told to.
+    # A 15 x 16 problem has too many vertices to list; column generation has a time limit.
     best = optimal_random_response(joint, notion, method="column-generation", time_limit=time_limit)
     return {"ORR": (best.report.mutual_information, best.gap), **found}
 
@@ -282,7 +282,7 @@ def run_difference(seed: int, eps: float) -> tuple[float, ...]:
     joint = make_joint(5, 5, kind="dirichlet", random_state=seed)
     mine = conditional_reporting(joint, LIP(eps))
     other = generalized_randomized_response(joint, LIP(eps))
-    # Where no noise is needed both alphas are infinite and there is nothing to compare.
+    # Without noise both alphas are infinite, and there is nothing to compare.
     if not (np.isfinite(mine.alpha) and np.isfinite(other.alpha)):
         return (np.nan,) * (2 + len(PROPERTIES))
     gained = mine.report.mutual_information - other.report.mutual_information
@@ -333,8 +333,8 @@ def print_pairs(results: Sequence[PairResult]) -> None:
 
 
 def check_utility(results: Sequence[PairResult], checks: Checks) -> None:
-    """Check what is said of figure 5."""
-    checks.heading("What the paper says of figure 5")
+    """Check what is said about figure 5."""
+    checks.heading("What the paper says about figure 5")
     above, below, impossible = [], [], []
     for result in results:
         for i, eps in enumerate(result.epsilons):
@@ -385,8 +385,8 @@ def check_utility(results: Sequence[PairResult], checks: Checks) -> None:
 
 
 def check_signs(results: Sequence[PairResult], checks: Checks) -> None:
-    """Check what is said of figure 8."""
-    checks.heading("What the paper says of figure 8, of two pairs: larger alpha, larger utility")
+    """Check what is said about figure 8."""
+    checks.heading("What the paper says about figure 8, of two pairs: larger alpha, larger utility")
     for result in results:
         tuned = np.isfinite(result.alpha["CR"]) & np.isfinite(result.alpha["GRR"])
         alpha = result.alpha["CR"][tuned] - result.alpha["GRR"][tuned]
@@ -412,7 +412,7 @@ def check_signs(results: Sequence[PairResult], checks: Checks) -> None:
 def check_sizes(
     found: dict[tuple[int, int], dict[str, np.ndarray]], scale: Scale, checks: Checks
 ) -> None:
-    """Print the numbers of figure 6 and check what is said of it."""
+    """Print the numbers of figure 6 and check what is said about it."""
     checks.heading(f"Figure 6: NMI, mean ± standard deviation of {scale.joints} joints")
     print("    a   c  epsilon            GRR             CR  CR - GRR")
     for (a, c), values in found.items():
@@ -443,8 +443,8 @@ def check_differences(found: dict[float, np.ndarray], checks: Checks) -> None:
     checks.note(
         "the paper's text does not say which three epsilons it drew; 1, 1.5 and 2 were chosen "
         "after seeing the sweep, because they match its values. For small budgets alpha explains "
-        "less, presumably since CR releases some of X even at alpha = 0; for large ones too, "
-        "presumably since alpha grows without bound where hardly any noise is needed"
+        "less, presumably because CR releases some of X even at alpha = 0; for large ones also, "
+        "presumably because alpha grows without bound where hardly any noise is needed"
     )
     check_properties(found, checks)
 

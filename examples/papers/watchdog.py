@@ -1,8 +1,8 @@
 """
-The watchdog: leakage, cost, and what a small delta wins back
-=============================================================
+The watchdog: leakage, cost, and what a small delta regains
+===========================================================
 
-How little the watchdog leaks, what it costs, and how much a small delta wins back.
+How little the watchdog leaks, what it costs, and how much utility a small delta regains.
 
 Regenerates the two figures of Sadeghi, Ding and Rakotoarivelo (2020), "On Properties and
 Optimization of Information-theoretic Privacy Watchdog", on uniform joints with 20 useful and 15
@@ -11,10 +11,10 @@ sensitive symbols, and checks what the paper says about them:
 - figure 1: largest absolute log-lift of the high-risk set before and after it is merged;
 - figure 2: loss of utility of the strict watchdog and of its (epsilon, delta) relaxation.
 
-The paper draws in figure 1 also a bound of an earlier paper that it does not state. What is drawn
-here in its place is our own: all that follows from the log-lifts of the low-risk symbols alone.
-Figure 2 draws Algorithm 1 as it is printed; the package's watchdog is compared with it on some of
-the joints.
+Figure 1 of the paper also has a bound of an earlier paper that it does not state. It is replaced
+here by our own: the bound that follows from the log-lifts of the low-risk symbols alone. Figure 2
+shows Algorithm 1 as it is printed; the package's watchdog is compared with it on some of the
+joints.
 
 Run ``python examples/papers/watchdog.py`` (a minute), with ``--quick`` for a small run.
 Needs matplotlib: ``pip install "skliftpriv[plot]"``.
@@ -110,7 +110,7 @@ def bound_from_low_risk(probability: float, epsilon: float) -> float:
     """Bound the log-lift of the high-risk set by those of the low-risk symbols.
 
     P(high|s) = 1 - P(low|s), and P(low|s) lies within exp(-epsilon) and exp(epsilon) times
-    P(low). Nothing is known about the lift from below where that may reach 1.
+    P(low). Where that may reach 1, the lift has no bound from below.
     """
     smallest = 1 - np.exp(epsilon) * probability
     largest = 1 - np.exp(-epsilon) * probability
@@ -133,7 +133,7 @@ def losses(seeds: range) -> np.ndarray:
 
 
 def package_losses(seeds: range) -> np.ndarray:
-    """NMIL of the package, and whether the promise is kept: array (joint, setting, 2)."""
+    """NMIL of the package, and whether the budget is met: array (joint, setting, 2)."""
     rows = []
     for seed in seeds:
         joint = make_joint(N_SENSITIVE, N_USEFUL, random_state=seed)
@@ -187,7 +187,7 @@ def draw_losses(found: np.ndarray) -> Figure:
 
 
 def check_leakage(found: np.ndarray, epsilon: float, checks: Checks) -> None:
-    """Check what the paper says of figure 1."""
+    """Check what the paper says about figure 1."""
     before, after, bound = found.T
     checks.heading(f"Figure 1 ({len(found)} joints, ε = {epsilon:g})")
     checks.claim(
@@ -209,7 +209,7 @@ def check_leakage(found: np.ndarray, epsilon: float, checks: Checks) -> None:
 
 
 def check_losses(found: np.ndarray, package: np.ndarray, checks: Checks) -> None:
-    """Check what the paper says of figure 2."""
+    """Check what the paper says about figure 2."""
     loss = dict(zip(SETTINGS, found.T, strict=True))
     checks.heading(f"Figure 2 ({len(found)} joints): NMIL, mean (10 %, 50 %, 90 % quantile)")
     for name, values in loss.items():
@@ -271,9 +271,7 @@ def check_package(printed: np.ndarray, package: np.ndarray, checks: Checks) -> N
         bool((worst < 1e-9).all()),
         ", ".join(f"{value:+.4f}" for value in worst.round(4) + 0.0),
     )
-    checks.claim(
-        f"{count}: every promise is kept, in exact arithmetic", bool(package[..., 1].all())
-    )
+    checks.claim(f"{count}: every budget is met, in exact arithmetic", bool(package[..., 1].all()))
 
 
 def main() -> int:
