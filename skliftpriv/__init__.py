@@ -22,7 +22,7 @@ from .frames import shuffle_rows
 from .metrics import audit, joint_leakage
 from .notions import ALIP, LDP, LIP, AlphaLift, Chi2Lift, L1Lift
 
-__version__ = "0.1.0"
+__version__ = "0.2.0.dev0"
 
 __all__ = [
     "ALIP",

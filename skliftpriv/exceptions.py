@@ -69,7 +69,7 @@ class UnprotectedColumnsWarning(UserWarning):
 
 
 class UselessReleaseWarning(UserWarning):
-    """A release is private but carries no information about X.
+    """A search ran out of time with a release that carries no information about X.
 
     .. versionadded:: 0.2
     """

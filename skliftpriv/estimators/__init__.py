@@ -6,6 +6,7 @@ from ._counted_rows import CountedRows, shared_counts
 from ._guarantee import Guarantee
 from ._layout import Layout
 from ._optimal_response import ORRSanitizer
+from ._parameters import parameters
 from ._randomized_response import GRRSanitizer
 from ._side_channel import SRLIPSanitizer
 from ._subset_merging import SubsetMergingSanitizer
@@ -28,5 +29,6 @@ __all__ = [
     "SubsetMergingSanitizer",
     "SymbolSanitizer",
     "WatchdogSanitizer",
+    "parameters",
     "shared_counts",
 ]

@@ -9,9 +9,10 @@ import numpy as np
 import pandas as pd
 from sklearn.utils import Tags
 
-from ..exceptions import SeededReleaseWarning
+from ..exceptions import InvalidParameterError, SeededReleaseWarning
 from ..frames import Table
 from ..frequencies import FrequencyMethod
+from ._counted_rows import CountedRows
 from ._fitting import FittingShell, Result, warnings_beside
 from ._parameters import in_container
 
@@ -96,6 +97,10 @@ class LiftSanitizer(FittingShell[Result]):
     def _table(self, X: Any, sensitive_features: Any) -> Table:
         """Read and check a table of rows to sanitise."""
         self._check_ready()
+        if isinstance(X, CountedRows):
+            raise InvalidParameterError(
+                "X is CountedRows, which only fit and partial_fit take: pass rows."
+            )
         table = Table(X, allow_empty=True)
         needed = self.needs_sensitive and sensitive_features is None
         self.layout_.check(table, type(self).__name__, sensitive=needed, rest=bool(self._rest))

@@ -15,7 +15,7 @@ from ._layout import ColumnKeys, Layout
 __all__ = ["CountedRows", "shared_counts"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class CountedRows:
     """Rows that are already counted, for example by a database or file by file.
 
@@ -101,6 +101,11 @@ class CountedRows:
     def n_rows(self) -> int:
         """Number of rows."""
         return self.counts.n_rows
+
+    def __repr__(self) -> str:
+        n_s, n_x = self.counts.counts.shape
+        sensitive, useful = self.layout.sensitive_name, ", ".join(self.layout.useful_names)
+        return f"CountedRows({self.n_rows:,} rows, {sensitive} ({n_s}) x {useful} ({n_x}))"
 
     def __add__(self, other: CountedRows) -> CountedRows:
         if self.layout != other.layout:

@@ -79,7 +79,17 @@ ALPHA: dict[str, list[Any]] = {"alpha": [Interval(Real, 1, None, closed="neither
 
 @dataclass_transform(kw_only_default=True, field_specifiers=(field,))
 def parameters(cls: type[T]) -> type[T]:
-    """Give a class a constructor with a keyword argument for each typed attribute."""
+    """Give a sanitiser a constructor with a keyword for each attribute that has a type.
+
+    Examples
+    --------
+    >>> from skliftpriv.estimators import SymbolSanitizer, parameters
+    >>> @parameters
+    ... class MySanitizer(SymbolSanitizer):
+    ...     strength: int = 3
+    >>> MySanitizer.__init__.__kwdefaults__["strength"]
+    3
+    """
     return dataclass(cls, repr=False, eq=False, kw_only=True)
 
 

@@ -145,7 +145,8 @@ def require_lift_notion(notion: Notion, who: str) -> None:
     """Raise an error for notions other than LIP, ALIP and LDP."""
     if not notion.polyhedral:
         raise UnsupportedNotionError(
-            f"{who} can be tuned to LIP, ALIP or LDP, but not to {notion}. Use one of these."
+            f"{who} needs a notion that is a set of linear inequalities on an output, such as "
+            f"LIP, ALIP or LDP, not {notion}."
         )
 
 

@@ -173,6 +173,11 @@ def audit(
             f"{type(estimator).__name__} is not a sanitiser; pass the step that sanitises, or use "
             "audit_columns on the released column."
         )
+    if isinstance(X, CountedRows):
+        raise InvalidParameterError(
+            "X is CountedRows: audit sanitises rows; use audit_counts for counts of what was "
+            "released."
+        )
     check_is_fitted(estimator)
     table = Table(X)
     layout = estimator.layout_
@@ -250,6 +255,11 @@ def audit_counts(rows: CountedRows, notion: Notion, *, confidence: float = 0.95)
     >>> audit_counts(CountedRows.of(table, "s", "y", counts="n"), LIP(0.5)).verdict
     'holds'
     """
+    if not isinstance(rows, CountedRows):
+        raise InvalidParameterError(
+            f"rows must be CountedRows, such as CountedRows.of(table, 's', 'y', counts='n'), not "
+            f"{type(rows).__name__}."
+        )
     return _audited(rows.counts, notion, confidence)
 
 

@@ -212,8 +212,8 @@ class Notion(ABC):
             Lift of the useful symbols.
         """
         raise UnsupportedNotionError(
-            f"{self} is not a set of linear inequalities on one output; "
-            "use LIP, ALIP or LDP with this mechanism."
+            "This mechanism needs a notion that is a set of linear inequalities on an output, such "
+            f"as LIP, ALIP or LDP; {self} has no rows."
         )
 
 

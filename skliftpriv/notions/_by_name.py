@@ -59,7 +59,7 @@ def make_notion(
     (0.75, 0.25)-ALIP
     """
     if callable(name):
-        return name(*epsilon) if isinstance(epsilon, Sequence) else name(epsilon)
+        return _called(name, epsilon)
     if name not in supported:
         raise UnsupportedNotionError(
             f"notion={name!r} is not supported by this mechanism; use one of "
@@ -83,6 +83,21 @@ def make_notion(
         "chi2": Chi2Lift,
     }
     return kinds[name](lower, upper)
+
+
+def _called(kind: Callable[..., Notion], epsilon: float | Sequence[float]) -> Notion:
+    budgets = epsilon if isinstance(epsilon, Sequence) else [epsilon]
+    try:
+        notion = kind(*budgets)
+    except TypeError as error:
+        raise InvalidParameterError(
+            f"notion={kind!r} does not take epsilon={epsilon!r}: {error}."
+        ) from error
+    if not isinstance(notion, Notion):
+        raise InvalidParameterError(
+            f"notion={kind!r} returns {notion!r}, which is not a Notion: pass a class of notions."
+        )
+    return notion
 
 
 def budget_pair(
