@@ -108,7 +108,7 @@ class LiftSanitizer(FittingShell[Result]):
 
     def _codes(self, table: Table, sensitive_features: Any) -> np.ndarray:
         advice = None
-        if self.handle_unknown == "error":
+        if self.guarantee_.handle_unknown == "error":
             advice = "Fit on data that contains them."
             if "handle_unknown" in self._parameters:
                 advice = (
@@ -120,7 +120,8 @@ class LiftSanitizer(FittingShell[Result]):
     def _draw(self, table: Table, sensitive_features: Any) -> np.ndarray:
         """Draw an output for every row, and warn of what is not protected."""
         codes = self._codes(table, sensitive_features)
-        s_columns = self.layout_.sensitive_columns(table) if self.layout_.holds_s(table) else None
+        known = sensitive_features is not None or self.layout_.holds_s(table)
+        s_columns = self.layout_.sensitive_columns(table, sensitive_features) if known else None
         beside = self._beside(table, s_columns)
         for warning in warnings_beside(b for b in beside if b not in self.guarantee_.unprotected):
             warnings.warn(warning, stacklevel=4)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
 
 from ..exceptions import InvalidParameterError
-from ..frames import ContingencyTable, Table, as_columns, checked_weight
+from ..frames import ContingencyTable, Table, as_columns, checked_weight, concerns
 from ._layout import ColumnKeys, Layout
 
 __all__ = ["CountedRows", "shared_counts"]
@@ -86,16 +86,21 @@ class CountedRows:
         CountedRows
         """
         table = Table(X, allow_empty=True)
-        numbers = None
-        if isinstance(counts, str | int):
-            place = table.position(counts, "counts")
-            numbers = as_columns(table.column(place), "counts")[0]
-            table = table.without(place)
-        elif counts is not None:
-            numbers = as_columns(counts, "counts")[0]
         layout = Layout.of(table, sensitive, useful, sensitive_features is not None)
         s_columns = layout.sensitive_columns(table, sensitive_features)
-        return cls(_counted(table, layout, s_columns, numbers), layout)
+        if counts is None:
+            # The index is of interest only where rows are released.
+            beside = tuple(concerns(table, s_columns, index=False))
+            return cls(_counted(table, layout, s_columns, None), layout, beside)
+        if not isinstance(counts, str | int | np.integer):
+            table.check_order(counts, "counts")
+            return cls(_counted(table, layout, s_columns, _single(counts)), layout)
+        place = table.position(counts if isinstance(counts, str) else int(counts), "counts")
+        if place in layout.sensitive or (useful is not None and place in layout.useful):
+            raise InvalidParameterError(f"counts={counts!r} is a sensitive or useful column, too.")
+        numbers = _single(table.column(place))
+        kept = replace(layout, useful=tuple(i for i in layout.useful if i != place))
+        return cls(_counted(table, kept, s_columns, numbers), layout.without(place))
 
     @property
     def n_rows(self) -> int:
@@ -127,9 +132,10 @@ class CountedRows:
             ("useful", useful, self.layout.useful_names),
         ):
             if keys is not None and self.layout.named_by(keys) != names:
+                listed = ", ".join(names) or "sensitive_features"
                 raise InvalidParameterError(
-                    f"{title}={keys!r}, but the rows were counted by {', '.join(names)}: count "
-                    "them again, or leave the parameter out."
+                    f"{title}={keys!r}, but the rows were counted by {listed}: count them again, "
+                    "or leave the parameter out."
                 )
         return self
 
@@ -145,6 +151,13 @@ def _counted(table: Table, layout: Layout, s_columns: list[Any], numbers: Any) -
         )
     n_rows = int(weight.sum())
     return ContingencyTable(counts.counts, counts.sensitive, counts.useful, n_rows)
+
+
+def _single(counts: Any) -> Any:
+    columns = as_columns(counts, "counts")
+    if len(columns) > 1:
+        raise InvalidParameterError(f"counts has {len(columns)} columns: pass one number per row.")
+    return columns[0]
 
 
 class _HasColumns(Protocol):
@@ -172,6 +185,10 @@ def shared_counts(
         One per sanitiser; those with the same columns share one.
     """
     if isinstance(X, CountedRows):
+        if sensitive_features is not None:
+            raise InvalidParameterError(
+                "sensitive_features goes with rows, and X is CountedRows: leave it out."
+            )
         return [X.checked(each.sensitive, each.useful) for each in sanitizers]
     table = Table(X)
     counted: dict[Layout, CountedRows] = {}

@@ -29,7 +29,7 @@ from ._confidence import confidence_set, confidence_warnings
 from ._counted_rows import CountedRows
 from ._guarantee import Guarantee
 from ._layout import ColumnKeys, Layout
-from ._parameters import COMMON, checked, parameters
+from ._parameters import COMMON, checked, parameters, validate
 from ._releaser import Releaser, SymbolReleaser
 from ._row_encoder import RowEncoder
 
@@ -174,7 +174,7 @@ class FittingShell(FittedState[Result], TransformerMixin, BaseEstimator, ABC):
                     "sensitive_features and sample_weight cannot be used if X is CountedRows: "
                     "leave them out."
                 )
-            return X.checked(self.sensitive, self.useful)
+            return X
         table = Table(X)
         layout = self._layout_for(table, sensitive_features is not None, known)
         s_columns = layout.sensitive_columns(table, sensitive_features)
@@ -217,6 +217,12 @@ class FittingShell(FittedState[Result], TransformerMixin, BaseEstimator, ABC):
         MechanismResult
             What ``fit`` stores as ``result_``.
         """
+        if not isinstance(rows, CountedRows):
+            raise InvalidParameterError(
+                f"rows must be CountedRows, such as CountedRows.of(X, 's', 'x'), not "
+                f"{type(rows).__name__}."
+            )
+        rows.checked(self.sensitive, self.useful)
         joint = rows.counts.joint(self.smoothing)
         if joint.shape[0] < 2:
             raise InvalidParameterError(
@@ -290,12 +296,14 @@ class FittingShell(FittedState[Result], TransformerMixin, BaseEstimator, ABC):
     def _guarantee(self, rows: CountedRows, result: Result, *, draws: bool) -> Guarantee:
         layout = rows.layout
         passed = layout.rest_names if self.remainder == "passthrough" else []
-        randomized = draws or self.handle_unknown == "resample"
+        # Not all sanitisers have this parameter.
+        handle_unknown = self.get_params(deep=False).get("handle_unknown", "error")
+        randomized = draws or handle_unknown == "resample"
         return Guarantee(
             promise=result.notion,
             achieved=dict(result.report.levels_promised),
             holds=result.report.satisfied,
-            confidence=self.confidence,
+            confidence=None if result.over is None else result.over.confidence,
             smoothing=self.smoothing,
             weighted=rows.counts.weighted,
             # With a confidence set weights are whole numbers, which count rows.
@@ -303,7 +311,7 @@ class FittingShell(FittedState[Result], TransformerMixin, BaseEstimator, ABC):
             sensitive=layout.sensitive_name,
             columns=tuple(layout.useful_names),
             unprotected=(*passed, *rows.beside),
-            handle_unknown=self.handle_unknown,
+            handle_unknown=handle_unknown,
             randomized=randomized,
             secret_randomness=self.random_state is None or not randomized,
         )
@@ -324,6 +332,7 @@ class FittingShell(FittedState[Result], TransformerMixin, BaseEstimator, ABC):
     def _check_ready(self) -> None:
         """Refuse an estimator that is not fitted, or whose parameters changed after fit."""
         check_is_fitted(self)
+        validate(self)
         # The form of the output and the progress shown do not affect the guarantee.
         self._check_unchanged([name for name in self._parameters if name not in _FREE])
 

@@ -97,11 +97,22 @@ class Layout:
         """Names of the remaining columns."""
         return [self.names[i] for i in self.rest]
 
+    def without(self, place: int) -> Layout:
+        """Return the layout of a table without one of its columns, which plays no part."""
+
+        def shifted(places: tuple[int, ...]) -> tuple[int, ...]:
+            return tuple(i - (i > place) for i in places if i != place)
+
+        names = self.names[:place] + self.names[place + 1 :]
+        return Layout(
+            names, self.named, shifted(self.sensitive), shifted(self.useful), shifted(self.rest)
+        )
+
     def named_by(self, keys: ColumnKeys) -> list[str]:
         """Return the names of columns given by name or index."""
         n = len(self.names)
         return [
-            self.names[key] if isinstance(key, int) and -n <= key < n else str(key)
+            self.names[key] if isinstance(key, int | np.integer) and -n <= key < n else str(key)
             for key in _listed(keys)
         ]
 

@@ -33,6 +33,7 @@ __all__ = [
     "checked",
     "in_container",
     "parameters",
+    "validate",
 ]
 
 
@@ -91,6 +92,11 @@ def parameters(cls: type[T]) -> type[T]:
     3
     """
     return dataclass(cls, repr=False, eq=False, kw_only=True)
+
+
+def validate(estimator: BaseEstimator) -> None:
+    """Check the parameters of an estimator, as ``fit`` does."""
+    estimator._validate_params()
 
 
 #: Decorator of ``fit`` and ``partial_fit`` that checks the parameters first.

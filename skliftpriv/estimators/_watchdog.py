@@ -10,7 +10,7 @@ from ..confidence import ConfidenceSet
 from ..distribution import JointDistribution
 from ..exceptions import InvalidParameterError
 from ..mechanisms import PartitionResult, watchdog
-from ..notions import Notion, budget_pair
+from ..notions import ALIP, Notion, budget_pair
 from ._docs import documented
 from ._layout import Layout
 from ._parameters import ALPHA, POSITIVE, Interval, StrOptions, parameters
@@ -122,7 +122,7 @@ class WatchdogSanitizer(PartitionSanitizer):
     def _ceiling(self) -> float | tuple[float, float] | None:
         if self.epsilon_max is None:
             return None
-        if self.notion == "alip":
+        if isinstance(self._make_notion(), ALIP):
             return budget_pair(self.epsilon_max, self.lam, "epsilon_max")
         if isinstance(self.epsilon_max, Sequence):
             raise InvalidParameterError(

@@ -207,6 +207,17 @@ class ContingencyTable:
         counts[place] = self.counts
         return ContingencyTable(counts, sensitive, useful, self.n_rows, weighted=self.weighted)
 
+    def without_zeros(self) -> ContingencyTable:
+        """Leave out symbols that never occur."""
+        s, x = (self.counts.sum(axis=axis) > 0 for axis in (1, 0))
+        return ContingencyTable(
+            self.counts[s][:, x],
+            [symbol for symbol, kept in zip(self.sensitive, s, strict=True) if kept],
+            [symbol for symbol, kept in zip(self.useful, x, strict=True) if kept],
+            self.n_rows,
+            weighted=self.weighted,
+        )
+
     def joint(self, smoothing: float = 0.0) -> JointDistribution:
         """Estimate the joint distribution."""
         return JointDistribution.from_counts(

@@ -12,9 +12,10 @@ from .._limits import MERGE, MOST_BITS, MOST_EXACT_CELLS, POOL, refuse_beyond
 from ..certificate import TOTAL, Weights
 from ..channel import Channel, set_labels
 from ..distribution import JointDistribution
-from ..notions import LDP, Notion
+from ..exceptions import UnsupportedNotionError
+from ..notions import ALIP, LDP, LIP, Notion
 from ._result import MechanismResult, ShownOutputs
-from ._tuned_protocol import largest_alpha, require_lift_notion, status_of
+from ._tuned_protocol import largest_alpha, status_of
 from ._unary_sets import WorstSets, all_sets, unary_report
 
 __all__ = ["UnaryResult", "optimized_unary_encoding"]
@@ -105,7 +106,11 @@ def optimized_unary_encoding(joint: JointDistribution, notion: Notion) -> UnaryR
     >>> result.report.satisfied
     True
     """
-    require_lift_notion(notion, "Optimised unary encoding")
+    if type(notion) not in (LIP, ALIP, LDP):
+        # The sets of bits on which other notions are worst are not known.
+        raise UnsupportedNotionError(
+            f"Optimised unary encoding works with LIP, ALIP and LDP, not with {notion}."
+        )
     pairs = isinstance(notion, LDP)
     _refuse_many_sets(*joint.shape, pairs=pairs)
     sets = WorstSets(joint, pairs=pairs)

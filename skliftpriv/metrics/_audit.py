@@ -260,7 +260,12 @@ def audit_counts(rows: CountedRows, notion: Notion, *, confidence: float = 0.95)
             f"rows must be CountedRows, such as CountedRows.of(table, 's', 'y', counts='n'), not "
             f"{type(rows).__name__}."
         )
-    return _audited(rows.counts, notion, confidence)
+    if rows.counts.weighted:
+        raise InvalidParameterError(
+            "rows are counted by weights, and intervals need numbers of rows: count them without "
+            "sample_weight."
+        )
+    return _audited(rows.counts.without_zeros(), notion, confidence)
 
 
 def _audited(table: ContingencyTable, notion: Notion, confidence: float) -> AuditReport:

@@ -97,6 +97,10 @@ def _called(kind: Callable[..., Notion], epsilon: float | Sequence[float]) -> No
         raise InvalidParameterError(
             f"notion={kind!r} returns {notion!r}, which is not a Notion: pass a class of notions."
         )
+    if not notion.per_output:
+        raise UnsupportedNotionError(
+            f"{notion} is more than a promise about each output: this mechanism cannot enforce it."
+        )
     return notion
 
 

@@ -17,8 +17,8 @@ from skliftpriv import (
 )
 from skliftpriv.datasets import load_adult
 from skliftpriv.estimators import shared_counts
-from skliftpriv.exceptions import InvalidParameterError
-from skliftpriv.metrics import audit_columns, audit_counts
+from skliftpriv.exceptions import InvalidParameterError, UnprotectedColumnsWarning
+from skliftpriv.metrics import audit, audit_columns, audit_counts
 from skliftpriv.model_selection import tradeoff_curve
 from skliftpriv.notions import LIP
 
@@ -133,3 +133,60 @@ def test_an_audit_of_counts_is_that_of_the_rows():
     pd.testing.assert_frame_equal(
         counted.to_frame(), audit_columns(ADULT["sex"], ADULT["race"], LIP(0.5)).to_frame()
     )
+
+
+def test_places_are_those_of_the_table_with_its_counts():
+    table = in_sql("race", "relationship", "sex")[["n", "race", "relationship", "sex"]]
+    expected = CountedRows.of(table, "race", "relationship", counts="n").counts.counts
+    for rows in (
+        CountedRows.of(table, 1, 2, counts="n"),
+        CountedRows.of(table, np.int64(1), np.int64(2), counts=np.int64(0)),
+        CountedRows.of(table.to_numpy(), 1, 2, counts=0),
+    ):
+        np.testing.assert_array_equal(rows.counts.counts, expected)
+        assert rows.layout.sensitive == (0,)
+        assert rows.layout.useful == (1,)
+    with pytest.raises(InvalidParameterError, match="counts='n' is a sensitive or useful column"):
+        CountedRows.of(table, "race", ["sex", "n"], counts="n")
+
+
+def test_numbers_must_fit_the_rows():
+    table = in_sql("race", "relationship")
+    with pytest.raises(InvalidParameterError, match="counts has the index of X in another order"):
+        CountedRows.of(table, "race", "relationship", counts=table["n"].sample(frac=1))
+    with pytest.raises(InvalidParameterError, match="counts has 2 columns"):
+        CountedRows.of(table, "race", "relationship", counts=table[["n"]].assign(m=1))
+
+
+def test_an_audit_refuses_weights_and_leaves_out_what_never_occurs():
+    rows = CountedRows.of(in_sql("sex", "race"), "sex", "race", counts="n")
+    never = pd.DataFrame({"sex": ["neither"], "race": ["White"], "n": [0]})
+    table = pd.concat([in_sql("sex", "race"), never])
+    more = CountedRows.of(table, "sex", "race", counts="n")
+    assert audit_counts(more, LIP(0.5)).to_dict() == audit_counts(rows, LIP(0.5)).to_dict()
+    weighted = SubsetMergingSanitizer("sex", "race").fit(
+        ADULT, sample_weight=np.full(len(ADULT), 3.0)
+    )
+    with pytest.raises(InvalidParameterError, match="counted by weights"):
+        audit_counts(weighted.counted_, LIP(0.5))
+    with pytest.raises(InvalidParameterError, match="rows must be CountedRows"):
+        audit_counts(ADULT, LIP(0.5))
+
+
+def test_an_order_that_gives_s_away_is_remembered():
+    ordered = ADULT.sort_values("sex", ignore_index=True)
+    with pytest.warns(UnprotectedColumnsWarning, match="order"):
+        SubsetMergingSanitizer("sex", "race").fit(CountedRows.of(ordered, "sex", "race"))
+
+
+def test_counts_are_not_rows():
+    rows = CountedRows.of(ADULT, "sex", "race")
+    assert repr(rows) == "CountedRows(32,561 rows, sex (2) x race (5))"
+    sanitizer = SubsetMergingSanitizer().fit(rows)
+    for call in (sanitizer.transform, sanitizer.encode, lambda X: audit(sanitizer, X)):
+        with pytest.raises(InvalidParameterError, match="X is CountedRows"):
+            call(rows)
+    with pytest.raises(InvalidParameterError, match="rows must be CountedRows"):
+        sanitizer.result_for(ADULT)
+    with pytest.raises(InvalidParameterError, match="leave it out"):
+        tradeoff_curve(sanitizer, rows, [1.0], sensitive_features=[1])

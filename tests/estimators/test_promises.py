@@ -475,3 +475,21 @@ def test_the_page_knows_whether_rows_are_shuffled():
     sanitizer = fit(PLAIN)
     assert "random order and without an index" in report_page(sanitizer, shuffled=True)
     assert "random order and without an index" not in report_page(sanitizer)
+
+
+def test_attributes_that_are_no_parameters_change_no_promise():
+    adult = load_adult()[["sex", "race"]]
+    sanitizer = SRLIPSanitizer("sex", ["race"], epsilon=0.5).fit(adult)
+    sanitizer.handle_unknown = "resample"
+    with pytest.raises(UnknownCategoryError):
+        sanitizer.transform(adult[:3].assign(race="new"))
+    bits = OUESanitizer("sex", "race")
+    bits.confidence = 0.95
+    assert bits.fit(adult).guarantee_.confidence is None
+
+
+def test_an_output_that_does_not_exist_is_refused():
+    adult = load_adult()[["sex", "race"]]
+    sanitizer = SubsetMergingSanitizer("sex", "race").fit(adult)
+    with pytest.raises(ValueError, match="output"):
+        sanitizer.set_params(output="foo").transform(adult[:3])
