@@ -87,7 +87,7 @@ def _raw_factorize(column: Any) -> tuple[Codes, Any]:
         return pd.factorize(column)
     if column.implementation is nw.Implementation.PANDAS:
         return pd.factorize(nw.to_native(column))
-    if column.dtype.is_nested():
+    if column.dtype.is_nested() or column.dtype in (nw.Int128, nw.UInt128):  # NumPy has neither
         raise TypeError(f"type {column.dtype}")
     if column.implementation is nw.Implementation.PYARROW and column.dtype == nw.Categorical:
         native = nw.to_native(column)  # older versions of pyarrow convert only some dictionaries

@@ -254,7 +254,7 @@ def _typed_series(name: str, column: LabelColumn, backend: Any) -> nw.Series[Any
             values = nw.from_native(native, series_only=True)
         else:
             values = nw.new_series(name, labels, column.like.dtype, backend=backend)
-    except (TypeError, ValueError, OverflowError):
+    except (TypeError, ValueError, OverflowError, NotImplementedError):
         values = None
     # A later table may have a narrower type than the one seen at fit.
     if values is not None and _holds(values, labels):

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.sparse import coo_array, csr_array, eye_array, vstack
 
 from .._arrays import FloatArray, Label
-from .._limits import MERGE, MOST_OPTIMIZED, POOL, refuse_beyond
+from .._limits import MERGE, MOST_CHANNEL_CELLS, MOST_OPTIMIZED, POOL, refuse_beyond
 from ..confidence import ConfidenceSet
 from ..distribution import JointDistribution
 from ..measures import entropy
@@ -25,6 +25,9 @@ from ._optimal_response import (
 from ._subset_merging import subset_merging
 
 __all__ = ["GroupedResult", "subset_random_response"]
+
+_MERGED_SHARE = 1e-12
+"""How much of each group is merged where the channel is too large to mend rounding as a whole."""
 
 
 class GroupedResult(OptimalResult):
@@ -133,16 +136,18 @@ def _assembled(
     weights: list[FloatArray] = []
     posteriors: list[coo_array] = []
     loss = 0.0
+    merged = _MERGED_SHARE if n_symbols**2 > MOST_CHANNEL_CELLS else 0.0
     for group, solution in zip(groups, solutions, strict=True):
         low[group] = False
         mass = joint.p_x[group].sum()
-        own = coo_array(solution.posteriors)
+        together = joint.p_x[group] / mass  # the posterior of the merged group, which is private
+        own = coo_array((1 - merged) * solution.posteriors + merged * together)
         weights.append(mass * solution.weights)
         posteriors.append(
             coo_array((own.data, (own.row, group[own.col])), (len(solution.weights), n_symbols))
         )
         # Every mechanism loses at least this much of H(X) in the group.
-        loss += mass * (1 - solution.upper_bound) * entropy(joint.p_x[group] / mass)
+        loss += mass * (1 - solution.upper_bound) * entropy(together)
     weights.append(joint.p_x[low])
     posteriors.append(eye_array(n_symbols, format="csr")[low])
     total = float(entropy(joint.p_x))

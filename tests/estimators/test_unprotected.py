@@ -29,7 +29,10 @@ TELLING = {
         "the index 'id'",
     ),
     "named numbers": (ADULT.rename_axis("person"), "the index 'person'"),
-    "text": (ADULT.set_axis([f"r{i}" for i in range(len(ADULT))]), "the index of type str"),
+    "text": (
+        ADULT.set_axis([f"r{i}" for i in range(len(ADULT))]),
+        f"the index of type {pd.Index(['text']).dtype}",
+    ),
     "several levels": (
         ADULT.set_index(["relationship", "occupation"], drop=False).rename_axis([None, "x"]),
         "the index 'x'",
