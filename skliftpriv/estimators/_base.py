@@ -60,6 +60,8 @@ class LiftSanitizer(FittingShell[Result]):
     def sample_outputs(self, X: Any, *, sensitive_features: Any = None) -> np.ndarray:
         """Draw an output for every row, as a number whatever ``output`` is.
 
+        .. versionadded:: 0.2
+
         Parameters
         ----------
         X, sensitive_features
@@ -75,6 +77,8 @@ class LiftSanitizer(FittingShell[Result]):
 
     def encode(self, X: Any, *, sensitive_features: Any = None) -> np.ndarray:
         """Encode the rows as numbers of the inputs of the mechanism; nothing is drawn.
+
+        .. versionadded:: 0.2
 
         Parameters
         ----------

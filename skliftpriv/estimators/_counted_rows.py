@@ -24,6 +24,8 @@ class CountedRows:
     :func:`~skliftpriv.model_selection.tradeoff_curve`, or to
     :func:`~skliftpriv.metrics.audit_counts`. Add the counts of several parts with ``+``.
 
+    .. versionadded:: 0.2
+
     Attributes
     ----------
     counts : ContingencyTable

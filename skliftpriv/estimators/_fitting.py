@@ -207,6 +207,8 @@ class FittingShell(FittedState[Result], TransformerMixin, BaseEstimator, ABC):
     def result_for(self, rows: CountedRows) -> Result:
         """Run the mechanism on counted rows without fitting the estimator or warning.
 
+        .. versionadded:: 0.2
+
         Parameters
         ----------
         rows : CountedRows

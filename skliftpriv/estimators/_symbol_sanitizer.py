@@ -18,6 +18,8 @@ class SymbolSanitizer(LiftSanitizer[Result]):
 
     A subclass runs its mechanism in :meth:`_build`. Its own parameters are attributes with a type
     and a default; the decorator ``parameters`` turns them into keyword arguments.
+
+    .. versionadded:: 0.2
     """
 
     notion: NotionLike = "lip"

@@ -25,6 +25,8 @@ __all__ = ["ChannelResult", "MechanismResult", "PartitionResult", "ShownOutputs"
 class ShownOutputs:
     """The outputs as they are shown, or the bits that an output consists of.
 
+    .. versionadded:: 0.2
+
     Attributes
     ----------
     labels : tuple of labels
@@ -112,6 +114,8 @@ class MechanismResult(ABC):
 @dataclass(frozen=True, kw_only=True, repr=False)
 class ChannelResult(MechanismResult):
     """A mechanism that is a channel, certified in exact arithmetic.
+
+    .. versionadded:: 0.2
 
     Attributes
     ----------

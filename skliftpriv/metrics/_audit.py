@@ -230,6 +230,8 @@ def audit_columns(s: Any, y: Any, notion: Notion, *, confidence: float = 0.95) -
 def audit_counts(rows: CountedRows, notion: Notion, *, confidence: float = 0.95) -> AuditReport:
     """Check whether a released column keeps a budget, from rows that are already counted.
 
+    .. versionadded:: 0.2
+
     Parameters
     ----------
     rows : CountedRows

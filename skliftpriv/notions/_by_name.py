@@ -34,6 +34,8 @@ def make_notion(
 ) -> Notion:
     """Return the notion that the parameters of a sanitiser describe.
 
+    .. versionadded:: 0.2
+
     Parameters
     ----------
     name : str or callable

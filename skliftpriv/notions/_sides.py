@@ -14,6 +14,8 @@ MIN_LIFT, MAX_LIFT, RATIO = "min_lift", "max_lift", "ldp"
 class Side:
     """How one side of a notion is shown.
 
+    .. versionadded:: 0.2
+
     Attributes
     ----------
     title : str
