@@ -235,7 +235,7 @@ def test_label_of_a_posterior(posterior, expected):
 
 
 def test_averaged_notions_are_refused():
-    with pytest.raises(UnsupportedNotionError, match="use LIP, ALIP or LDP"):
+    with pytest.raises(UnsupportedNotionError, match="such as LIP, ALIP or LDP"):
         mechanisms.optimal_random_response(make_joint(2, 3, random_state=0), L1Lift(1.0, 1.0))
 
 

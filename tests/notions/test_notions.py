@@ -229,7 +229,7 @@ def test_rows_have_the_shapes_of_the_papers():
 
 @pytest.mark.parametrize("notion", AVERAGED, ids=str)
 def test_averaged_notions_have_no_rows_and_say_what_to_use(notion):
-    with pytest.raises(UnsupportedNotionError, match="use LIP, ALIP or LDP"):
+    with pytest.raises(UnsupportedNotionError, match="such as LIP, ALIP or LDP"):
         notion.rows(LIFT)
 
 
