@@ -173,7 +173,7 @@ def test_s_that_x_tells_is_masked(protocol):
 
 @each_protocol
 def test_notions_without_a_closed_form_are_refused(protocol):
-    with pytest.raises(UnsupportedNotionError, match="LIP, ALIP (or|and) LDP, not"):
+    with pytest.raises(UnsupportedNotionError, match=r"LIP, ALIP (or|and) LDP, not"):
         protocol(make_joint(2, 3, random_state=0), L1Lift(1.0, 1.0))
 
 
