@@ -132,13 +132,6 @@ class Table:
                 f"pass {name}.loc[X.index]."
             )
 
-    def without(self, place: int) -> Table:
-        """Return the table without one of its columns."""
-        if self.frame is None or self.names is None:
-            return Table(np.delete(self.array, place, axis=1), allow_empty=True, what=self._what)
-        rest = nw.to_native(self.frame.drop(self.names[place]))
-        return Table(rest, allow_empty=True, what=self._what)
-
     def column(self, key: ColumnKey) -> Any:
         """Return one column by name or position: a narwhals series or a one-dimensional array."""
         if self.frame is None or self.names is None:
