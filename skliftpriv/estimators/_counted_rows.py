@@ -102,6 +102,8 @@ class CountedRows:
             raise InvalidParameterError(f"counts={counts!r} is a sensitive or useful column, too.")
         numbers = _single(table.column(place))
         kept = replace(layout, useful=tuple(i for i in layout.useful if i != place))
+        if not kept.useful:
+            raise InvalidParameterError("No useful column is left beside the counts: name one.")
         return cls(_counted(table, kept, s_columns, numbers), layout.without(place))
 
     @property

@@ -148,6 +148,8 @@ def test_places_are_those_of_the_table_with_its_counts():
         assert rows.layout.useful == (1,)
     with pytest.raises(InvalidParameterError, match="counts='n' is a sensitive or useful column"):
         CountedRows.of(table, "race", ["sex", "n"], counts="n")
+    with pytest.raises(InvalidParameterError, match="No useful column is left"):
+        CountedRows.of(table[["race", "n"]], "race", counts="n")
 
 
 def test_numbers_must_fit_the_rows():
