@@ -79,7 +79,7 @@ def optimal_random_response(
     method: Method = "auto",
     gap: float = 1e-6,
     time_limit: float | None = 60.0,
-    verbose: bool = False,
+    verbose: bool | None = None,
     over: ConfidenceSet | None = None,
 ) -> OptimalResult:
     r"""Find the channel that keeps the most of X within a budget, with a certified gap.
@@ -108,8 +108,9 @@ def optimal_random_response(
     time_limit : float or None, default=60.0
         Stop after this many seconds with the best channel found and a valid gap; None for no
         limit.
-    verbose : bool, default=False
-        Show progress on standard error.
+    verbose : bool or None, default=None
+        Show progress on standard error: always, never or, with None, in a terminal or a notebook
+        once the work takes longer than three seconds.
     over : ConfidenceSet, optional
         Meet the budget for every distribution in this set; by default for ``joint`` alone. The
         optimum is then over all mechanisms that do so. Inequalities are added as cutting planes,

@@ -98,7 +98,7 @@ def side_channel_resistant(
     method: Method = "auto",
     gap: float = 1e-6,
     time_limit: float | None = 10.0,
-    verbose: bool = False,
+    verbose: bool | None = None,
 ) -> SideChannelResult:
     r"""Sanitise several attributes so that knowing some of them does not help to infer S.
 
@@ -190,7 +190,7 @@ def _optimal_channel(
     method: Method,
     gap: float,
     time_limit: float | None,
-    verbose: bool,
+    verbose: bool | None,
 ) -> tuple[Channel, dict[str, Any]]:
     refuse_many_posteriors(joint.shape[1], _INSTEAD)
     n_rows = 2 * joint.shape[0] * sum(len(groups.values) for groups in side_groups(attributes))

@@ -9,6 +9,7 @@ from scipy.sparse import coo_array, csr_array, eye_array, vstack
 
 from .._arrays import FloatArray, Label
 from .._limits import MERGE, MOST_CHANNEL_CELLS, MOST_OPTIMIZED, POOL, refuse_beyond
+from .._progress import Progress
 from ..confidence import ConfidenceSet
 from ..distribution import JointDistribution
 from ..measures import entropy
@@ -46,7 +47,7 @@ def subset_random_response(
     method: Method = "auto",
     gap: float = 1e-6,
     time_limit: float | None = 60.0,
-    verbose: bool = False,
+    verbose: bool | None = None,
     over: ConfidenceSet | None = None,
 ) -> GroupedResult:
     """Keep low-risk symbols unchanged and randomise the others optimally within groups.
@@ -74,8 +75,9 @@ def subset_random_response(
         Certified distance to the optimum at which the solver of a group stops.
     time_limit : float or None, default=60.0
         Seconds for all groups together; None for no limit.
-    verbose : bool, default=False
-        Show progress on standard error.
+    verbose : bool or None, default=None
+        Show progress on standard error: always, never or, with None, in a terminal or a notebook
+        once the work takes longer than three seconds.
     over : ConfidenceSet, optional
         Meet the budget for every distribution in this set; by default for ``joint`` alone.
 
@@ -104,13 +106,18 @@ def subset_random_response(
     merged = subset_merging(joint, notion, over=over)
     groups = _positions(joint, merged.partition)
     solutions: list[PosteriorSolution] = []
-    for group in groups:
-        refuse_many_posteriors(group.size)
-        if solutions and solutions[-1].status == "interrupted":
-            time_limit = 0.0  # one interrupt stops all groups
-        left = None if time_limit is None else max(time_limit - (time.monotonic() - start), 1e-3)
-        problem = posterior_problem(joint, notion, over, group)
-        solutions.append(solve(problem, method=method, gap=gap, time_limit=left, verbose=verbose))
+    with Progress(verbose).lent() as progress:
+        for group in groups:
+            refuse_many_posteriors(group.size)
+            if solutions and solutions[-1].status == "interrupted":
+                time_limit = 0.0  # one interrupt stops all groups
+            used = time.monotonic() - start
+            left = None if time_limit is None else max(time_limit - used, 1e-3)
+            problem = posterior_problem(joint, notion, over, group)
+            solutions.append(
+                solve(problem, method=method, gap=gap, time_limit=left, verbose=verbose)
+            )
+            progress.bar("groups", len(solutions) / len(groups))
     status = "repaired" if merged.moved else "optimal in groups"
     return _assembled(joint, notion, over, groups, solutions, status, time.monotonic() - start)
 

@@ -22,12 +22,12 @@ class SolverState:
         Stop when the certified NMI gap is at most this.
     time_limit : float or None
         Seconds from the creation of this object.
-    verbose : bool
-        Show a progress line on standard error.
+    verbose : bool or None
+        Show a progress line on standard error; None as in :class:`Progress`.
     """
 
     def __init__(
-        self, entropy_x: float, gap: float, time_limit: float | None, verbose: bool
+        self, entropy_x: float, gap: float, time_limit: float | None, verbose: bool | None
     ) -> None:
         self.entropy_x = entropy_x
         self.gap_nats = max(gap * entropy_x, _ROUNDING)
