@@ -40,7 +40,8 @@ class SRLIPSanitizer(LiftSanitizer[SideChannelResult]):
     gap : float, default=1e-6
         Stop when the NMI is certified to be this close to the optimum.
     time_limit : float or None, default=10.0
-        Stop after this many seconds with the best private mechanism found and a valid gap.
+        Stop the search after this many seconds with the best private mechanism found; None for no
+        limit. To certify and measure it takes up to about ten seconds more.
     verbose : bool or None, default=None
         Show progress on standard error: always, never or, with None, in a terminal or a notebook
         once the work takes longer than three seconds.
