@@ -7,8 +7,10 @@ from threading import Thread
 
 import pytest
 
-from skliftpriv import LIP, _progress, datasets, mechanisms
+from skliftpriv import LIP, ORRSanitizer, _progress, datasets, mechanisms
 from skliftpriv._progress import Progress, is_watched
+from skliftpriv.cli import main
+from skliftpriv.model_selection import tradeoff_curve
 
 
 class Terminal(io.StringIO):
@@ -192,11 +194,18 @@ def test_an_error_ends_the_line_and_the_loan(clock, monkeypatch):
     assert terminal.getvalue() == "\rhalf\n\rafter\n"
 
 
+# ---- those who show progress
+
+
+def slow_clock(monkeypatch):
+    """Let a second pass whenever a line looks at the clock, so that all work seems long."""
+    looks = iter(range(10**6))
+    monkeypatch.setattr(_progress, "perf_counter", lambda: float(next(looks)))
+
+
 def test_many_short_solves_are_one_long_task(monkeypatch):
     terminal = in_terminal(monkeypatch)
-    # 0.05 s pass whenever the clock is looked at: a solve is short, all of them together are not.
-    looks = iter(range(10**6))
-    monkeypatch.setattr(_progress, "perf_counter", lambda: 0.05 * next(looks))
+    slow_clock(monkeypatch)
     joint = datasets.make_joint(5, 100, random_state=0)
     result = mechanisms.subset_random_response(joint, LIP(0.5), gap=0.5)
     assert result.report.satisfied
@@ -204,3 +213,41 @@ def test_many_short_solves_are_one_long_task(monkeypatch):
     assert "groups" in shown
     assert shown.endswith("100%\n")
     assert shown.count("\n") == 1
+
+
+ROWS = datasets.load_adult()[["relationship", "occupation"]].head(2000)
+
+
+@pytest.mark.parametrize("verbose", [None, True, False])
+def test_a_curve_and_its_solvers_share_a_line(verbose, monkeypatch):
+    terminal = in_terminal(monkeypatch)
+    slow_clock(monkeypatch)
+    sanitizer = ORRSanitizer("relationship", "occupation", time_limit=0.1)
+    tradeoff_curve(sanitizer, ROWS, [0.1, 0.2], verbose=verbose)
+    shown = terminal.getvalue()
+    if verbose is False:
+        assert shown == ""
+    else:
+        assert "upper bound" in shown
+        assert "2/2 ORRSanitizer, epsilon=0.2" in shown.split("\r")[-1]
+        assert shown.count("\n") == 1
+
+
+@pytest.mark.parametrize("watched", [True, False])
+@pytest.mark.parametrize("asked", [True, False])
+def test_a_command_shows_its_solver_where_it_shows_its_bars(watched, asked, monkeypatch, tmp_path):
+    stream = Terminal() if watched else io.StringIO()
+    monkeypatch.setattr(sys, "stderr", stream)
+    slow_clock(monkeypatch)
+    ROWS.to_csv(tmp_path / "in.csv", index=False)
+    command = ["sanitize", tmp_path / "in.csv", "-o", tmp_path / "out.csv", "--mechanism", "orr"]
+    command += ["--sensitive", "relationship", "--useful", "occupation"]
+    command += ["--epsilon", "0.1", "--time-limit", "0.1"]
+    assert main([*map(str, command), *(["--progress"] if asked else [])]) == 0
+    shown = [line.split("\r")[-1] for line in stream.getvalue().split("\n")[:-1]]
+    if watched or asked:
+        assert [line.split()[0] for line in shown[::2]] == ["counting", "releasing"]
+        assert "upper bound" in shown[1]
+        assert len(shown) == 3
+    else:
+        assert shown == []

@@ -139,11 +139,11 @@ class _ProductSearch:
         found = self._product(budgets, protocols)
         self._n_products += 1
         # Certification corrects an excess by rounding.
-        if found.level > self._epsilon + _ROUNDING:
-            return None
-        self._most = max(self._most, found.information)
+        met = found.level <= self._epsilon + _ROUNDING
+        if met:
+            self._most = max(self._most, found.information)
         self.report()
-        return found
+        return found if met else None
 
     def _product(self, budgets: FloatArray, protocols: list[Channel]) -> _Product:
         matrices = [protocol.matrix for protocol in protocols]
