@@ -21,7 +21,7 @@ from ..measures import entropy, srlip_level
 from ..measures._side_channel import side_groups
 from ..notions import SRLIP
 from ..solvers import PosteriorProblem, solve
-from ._optimal_response import posterior_labels, refuse_many_rows
+from ._inputs import posterior_labels, refuse_many_rows
 
 __all__ = ["best_product", "product_channel"]
 
