@@ -32,7 +32,9 @@ _SMALL_REACH = 2**40
 # At least this share of every weight is held back for what is added to a row.
 _SPARE = 2.0**-30
 # How often a larger share is tried if rows have no room for what is added.
-_ATTEMPTS = 6
+_ATTEMPTS = 10
+# Inputs with a smaller probability for every s are rare.
+_RARE = 1e-9
 # Inputs are lifted at most this many times as much as helpers.
 _MOST_LIFT = 8.0
 
@@ -83,7 +85,7 @@ def _solved(correction: _Correction, weights: csr_array, total: int) -> csr_arra
             found = found.tocoo()
             place = (found.row, outputs[kept][found.col])
             return csr_array((found.data, place), shape=weights.shape)
-        share = min(share + 1.25 * lacking / total, 0.5)
+        share = min(1.5 * share + 1.25 * lacking / total, 0.5)
     return csr_array(weights.shape, dtype=np.int64)
 
 
@@ -92,9 +94,15 @@ class _Correction:
 
     def __init__(self, masses: FloatArray) -> None:
         self._p_x = masses.sum(axis=0) / masses.sum()
-        self._parts = _parts(masses)
-        self._helpers = np.concatenate([part.inputs[part.helpers] for part in self._parts])
-        self._lifting = _lifting(self._parts, self._p_x.size)
+        most = (masses / masses.sum(axis=1, keepdims=True)).max(axis=0)
+        # Rare inputs get each output as often as all inputs do, so that other inputs need not
+        # make up for them.
+        self._rare = np.flatnonzero((most > 0) & (most < _RARE))
+        self._parts = _parts(np.where(most < _RARE, 0.0, masses))
+        helpers = [part.inputs[part.helpers] for part in self._parts]
+        self._changed = np.concatenate([*helpers, self._rare])
+        self._lifting, constant = _lifting(self._parts, self._p_x.size)
+        self._lifting[self._rare] = constant
 
     def affordable(self, weights: csr_array) -> NDArray[np.intp]:
         """Return the most frequent outputs, as many as can be corrected in a few seconds."""
@@ -107,23 +115,23 @@ class _Correction:
     def applied_to(self, near: csr_array, total: int) -> tuple[csr_array, NDArray[np.intp]]:
         """Return exactly independent columns, and which of the given ones they are."""
         means = np.rint(self._p_x @ near).astype(np.int64)
-        changes = np.vstack(
-            [part.corrections(csc_array(near[part.inputs]), means) for part in self._parts]
-        )
-        corrected = near[self._helpers].toarray() + changes
-        small = np.flatnonzero((abs(corrected) < total).all(axis=0) & (means > 0))
+        parts = [part.corrections(csc_array(near[part.inputs]), means) for part in self._parts]
+        changes = np.vstack([*parts, means - near[self._rare].toarray()])
+        corrected = near[self._changed].toarray() + changes
+        # Between -total / 2 and 3 total / 2 no sum below exceeds 64 bits.
+        small = np.flatnonzero((abs(corrected - total // 2) < total).all(axis=0) & (means > 0))
         exact = near[:, small] + self._placed(changes[:, small].astype(np.int64))
         # Multiples of the lifting keep columns independent and make them non-negative.
-        least = (corrected[:, small] // self._lifting[self._helpers, None]).min(axis=0)
+        least = (corrected[:, small] // self._lifting[self._changed, None]).min(axis=0)
         times = -least.clip(max=0).astype(np.int64)
         kept = self._worthwhile(times, means[small], total)
         lifts = csr_array(self._lifting[:, None]) @ csr_array(times[None, kept])
         return exact[:, kept] + lifts, small[kept]
 
     def _placed(self, changes: NDArray[np.int64]) -> csr_array:
-        """Return changes of helpers as changes of all inputs."""
+        """Return changes of a few inputs as changes of all."""
         rows, outputs = np.nonzero(changes)
-        place = (self._helpers[rows], outputs)
+        place = (self._changed[rows], outputs)
         shape = (self._p_x.size, changes.shape[1])
         return csr_array((changes[rows, outputs], place), shape=shape)
 
@@ -184,7 +192,7 @@ class _Part:
 
 
 def _parts(masses: FloatArray) -> list[_Part]:
-    """Split S into parts whose inputs are disjoint; inputs that never occur are in none."""
+    """Split S into parts whose inputs are disjoint; inputs without mass are in none."""
     occurs = csr_array(masses > 0, dtype=np.int64)
     n_parts, part_of_s = connected_components(occurs @ occurs.T, directed=False)
     part_of_x = np.where(masses.any(axis=0), part_of_s[masses.argmax(axis=0)], -1)
@@ -220,8 +228,8 @@ def _part(masses: FloatArray, inputs: NDArray[np.intp], steps: int) -> tuple[_Pa
     return _Part(inputs, given_s, integers, helpers, lattice), steps - lattice.steps
 
 
-def _lifting(parts: list[_Part], n_inputs: int) -> NDArray[np.int64]:
-    """Integer weights of one independent output, positive for helpers and 0 for most others."""
+def _lifting(parts: list[_Part], n_inputs: int) -> tuple[NDArray[np.int64], int]:
+    """Integer weights of an independent output, positive for helpers, and their mean given s."""
     lifts = [part.sparse_lift() for part in parts]
     # Rounded lifts must stay positive when they are corrected; constants need no correction.
     sparse = [part for part, lift in zip(parts, lifts, strict=True) if (lift != 1).any()]
@@ -235,4 +243,4 @@ def _lifting(parts: list[_Part], n_inputs: int) -> NDArray[np.int64]:
         else:
             weights[:] = size
         result[part.inputs] = weights
-    return result
+    return result, size
