@@ -97,12 +97,12 @@ class Inputs(ABC):
         p = self.p / self.p.sum()
         if over is None:
             refuse_many_rows(n_s * (n_s - 1) if isinstance(notion, LDP) else 2 * n_s, n)
-            return PosteriorProblem(p, notion.rows(self.lift), self.image)
+            return PosteriorProblem(p, notion.rows(self.lift), image=self.image)
 
         def separate(v: FloatArray) -> FloatArray:
             return self.worst_rows(over, notion, v / self.p) / self.p
 
-        return PosteriorProblem(p, np.zeros((0, n)), self.image, separate)
+        return PosteriorProblem(p, np.zeros((0, n)), separate, self.image)
 
 
 class UsefulInputs(Inputs):

@@ -180,7 +180,7 @@ def _bound(
     end = state.seconds + min(state.left(default=_BOUND_SECONDS), _BOUND_SECONDS)
     while not state.closed and state.seconds < end:
         relaxed = solve_rows(
-            PosteriorProblem(problem.p, rows, problem.image),
+            PosteriorProblem(problem.p, rows, image=problem.image),
             gap=0.5 * state.gap_nats / max(state.scale.information, 1e-300),
             time_limit=max(end - state.seconds, 1e-3),
         )

@@ -49,11 +49,11 @@ class PosteriorProblem:
         Positive probabilities of the inputs, summing to 1.
     rows : array-like of shape (m, n)
         The matrix A. ``m = 0`` is allowed and means no constraint.
-    image : array-like of shape (k, n), optional
-        The matrix U; its columns are distributions. None for the identity.
     separate : callable, optional
         Returns further rows on demand if there are too many to list: for a posterior v, rows of A
         that are tightest at v. p_x must meet all of them, and v is allowed if it meets these.
+    image : array-like of shape (k, n), optional
+        The matrix U; its columns are distributions. None for the identity.
 
     Examples
     --------
@@ -64,8 +64,8 @@ class PosteriorProblem:
 
     p_x: FloatArray
     rows: FloatArray
-    image: FloatArray | None = None
     separate: Callable[[FloatArray], FloatArray] | None = None
+    image: FloatArray | None = None
 
     def __post_init__(self) -> None:
         p_x = np.array(self.p_x, dtype=float)

@@ -148,7 +148,7 @@ def test_a_box_wrongly_called_empty_keeps_its_bound(monkeypatch) -> None:
 def test_largest_entries_bound_the_polytope(eps: float) -> None:
     reduced = reduce_problem(alip_problem(random_joint(4, 9), eps))
     lp = reduced.polytope()
-    _, largest = first_columns(reduced, lp, SolverState(1.0, 1e-6, None, False))
+    _, largest = first_columns(reduced, lp, SolverState(Scale(1.0, 0.0), 1e-6, None, False))
     reached = np.array([lp.minimise(-np.eye(9)[x]).v[x] for x in range(9)])
     assert np.all(largest >= np.minimum(reached, 1.0))
     np.testing.assert_allclose(largest, reached, atol=1e-6)
