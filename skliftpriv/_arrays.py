@@ -7,6 +7,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csc_array
 
 from .exceptions import InvalidDistributionError
 
@@ -15,6 +16,8 @@ Label = Hashable
 
 # Largest distance from 1 of a sum of probabilities that is put down to rounding.
 SUM_TOLERANCE = 1e-9
+# Products of integers that are held at once: about 100 MB.
+_PRODUCTS_AT_ONCE = 1_000_000
 
 
 def as_nonnegative(values: ArrayLike, what: str, *, ndim: int | None = None) -> FloatArray:
@@ -117,3 +120,17 @@ def exact_integers(values: FloatArray) -> np.ndarray:
     integers = np.empty(len(ratios), dtype=object)
     integers[:] = [numerator * (scale // denominator) for numerator, denominator in ratios]
     return integers.reshape(values.shape)
+
+
+def exact_product(matrix: np.ndarray, columns: csc_array) -> np.ndarray:
+    """Product of a dense matrix and a sparse one in integers of any size."""
+    result = np.zeros((matrix.shape[0], columns.shape[1]), dtype=object)
+    filled = np.flatnonzero(np.diff(columns.indptr))
+    # Take as many columns at a time as _PRODUCTS_AT_ONCE allows.
+    batches = columns.indptr[filled + 1] * matrix.shape[0] // _PRODUCTS_AT_ONCE
+    for batch in np.split(filled, np.flatnonzero(np.diff(batches)) + 1) if filled.size else []:
+        start, stop = columns.indptr[batch[0]], columns.indptr[batch[-1] + 1]
+        entries = columns.data[start:stop].astype(object)
+        products = matrix[:, columns.indices[start:stop]] * entries
+        result[:, batch] = np.add.reduceat(products, columns.indptr[batch] - start, axis=1)
+    return result

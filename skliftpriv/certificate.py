@@ -11,14 +11,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import pairwise
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_array, csr_array
 
-from ._arrays import FloatArray, Label, exact_integers
+from ._arrays import FloatArray, Label, exact_integers, exact_product
 from ._independence import independent_weights
 from ._limits import MOST_CHANNEL_CELLS, MOST_FRACTIONS, POOL, refuse_beyond
 from .channel import Channel
@@ -48,8 +47,6 @@ _PART_BITS = 6
 _ROUNDING = 2.0**-53
 # Smaller masses, relative to the largest, may have lost digits to underflow.
 _TINIEST = 1e-250
-# Products of integers that are held at once: about 100 MB.
-_PRODUCTS_AT_ONCE = 1_000_000
 
 #: Sparse integer weights, rows inputs, columns outputs.
 Weights: TypeAlias = csr_array
@@ -198,15 +195,10 @@ def exact_lifts(
 def _exact_masses(masses: FloatArray, weights: Weights) -> tuple[np.ndarray, np.ndarray]:
     """Masses of (s, y) and of s as integers, the former times 2^62."""
     integers = exact_integers(masses)
-    columns = csc_array(weights)
-    # Take as many outputs at a time as _PRODUCTS_AT_ONCE allows.
-    ends = np.cumsum(np.diff(columns.indptr)) * masses.shape[0] // _PRODUCTS_AT_ONCE
-    cuts = np.flatnonzero(np.diff(ends)) + 1
-    parts = [
-        _exact_product(integers, columns[:, start:stop])
-        for start, stop in pairwise([0, *cuts.tolist(), columns.shape[1]])
-    ]
-    return np.hstack(parts), integers.sum(axis=1)
+    of_s = integers.sum(axis=1)
+    common, rest = without_common(weights)
+    of_sy = np.multiply.outer(of_s, common.astype(object)) + exact_product(integers, rest)
+    return of_sy, of_s
 
 
 def _fractions(
@@ -220,17 +212,6 @@ def _fractions(
     p_s = [Fraction(value, total) for value in of_s]
     p_y = [Fraction(value, total * TOTAL) for value in of_y]
     return lifts, p_s, p_y
-
-
-def _exact_product(masses: np.ndarray, columns: csc_array) -> np.ndarray:
-    """Matrix product masses @ weights in integers of any size."""
-    common, columns = without_common(columns)
-    result = np.multiply.outer(masses.sum(axis=1), common.astype(object))
-    outputs = np.flatnonzero(np.diff(columns.indptr))
-    if outputs.size:
-        products = masses[:, columns.indices] * columns.data.astype(object)
-        result[:, outputs] += np.add.reduceat(products, columns.indptr[outputs], axis=1)
-    return result
 
 
 def without_common(weights: csr_array | csc_array) -> tuple[NDArray[np.int64], csc_array]:

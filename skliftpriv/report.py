@@ -16,7 +16,14 @@ from .channel import Channel
 from .distribution import JointDistribution
 from .notions import Notion
 
-__all__ = ["LeakageSummary", "PrivacyReport", "privacy_report", "worst_levels"]
+__all__ = [
+    "LeakageSummary",
+    "PrivacyReport",
+    "TargetSummary",
+    "privacy_report",
+    "target_summary",
+    "worst_levels",
+]
 
 
 @dataclass(frozen=True)
@@ -97,6 +104,45 @@ TITLES = {
     "mutual_information": "I(X;Y), utility",
     "nmi": "NMI, share of X kept",
 }
+#: The same if there is a target.
+TARGET_TITLES = {
+    "target_information": "I(T;Y), about the target",
+    "target_kept": "share of the target kept",
+}
+#: Information below this is due to rounding.
+_NOTHING = 1e-12
+
+
+@dataclass(frozen=True)
+class TargetSummary:
+    """What is known about a target T, in nats.
+
+    .. versionadded:: 0.2
+
+    Attributes
+    ----------
+    before, after : float
+        I(T;X) and I(T;Y).
+    input : float
+        What the input of the mechanism tells about T: I(T;X), or I(T;S,X) if it sees S.
+    """
+
+    before: float
+    after: float
+    input: float
+
+    @property
+    def kept(self) -> float:
+        """Share of what the input tells about T that Y keeps; 1 if it tells nothing."""
+        return self._share(self.after)
+
+    @property
+    def kept_by_x(self) -> float:
+        """The same share for X itself."""
+        return self._share(self.before)
+
+    def _share(self, information: float) -> float:
+        return min(information / self.input, 1.0) if self.input > _NOTHING else 1.0
 
 
 @dataclass(frozen=True)
@@ -118,6 +164,8 @@ class PrivacyReport:
         Largest level of each side of the notion over all outputs; compare with ``notion.budget``.
     levels_worst : dict or None
         The same for the worst distribution of the confidence set that the promise is made for.
+    target : TargetSummary or None
+        What is known about the target that was to be kept, if there was one.
     """
 
     notion: Notion
@@ -127,6 +175,7 @@ class PrivacyReport:
     levels_before: dict[str, float]
     levels_after: dict[str, float]
     levels_worst: dict[str, float] | None = None
+    target: TargetSummary | None = None
 
     # Attached by skliftpriv.frames, which knows about data frames; this module does not.
     to_frame: ClassVar[Callable[..., Any]]
@@ -142,6 +191,14 @@ class PrivacyReport:
         """The levels that the promise is about: worst ones of a confidence set, if there is one."""
         return self.levels_after if self.levels_worst is None else self.levels_worst
 
+    @property
+    def utility_kept(self) -> float:
+        """Share that is kept of what was to be kept: of X, or of what is known about a target.
+
+        .. versionadded:: 0.2
+        """
+        return self.nmi if self.target is None else self.target.kept
+
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *TITLES]
 
@@ -156,6 +213,8 @@ class PrivacyReport:
             "levels_worst": None if self.levels_worst is None else dict(self.levels_worst),
             "before": asdict(self.before),
             "after": asdict(self.after),
+            "target": None if self.target is None else asdict(self.target),
+            "utility_kept": self.utility_kept,
         }
 
     def rows(self) -> list[tuple[str, float, float, float | None]]:
@@ -169,14 +228,19 @@ class PrivacyReport:
             else:
                 bounds[side.measure] = side.sign * budget
         before, after = asdict(self.before), asdict(self.after)
-        return [(name, before[name], after[name], bounds.get(name)) for name in TITLES] + others
+        found = [(name, before[name], after[name], bounds.get(name)) for name in TITLES]
+        if self.target is not None:
+            known, kept = self.target, (self.target.kept_by_x, self.target.kept)
+            found.append(("target_information", known.before, known.after, None))
+            found.append(("target_kept", *kept, None))
+        return found + others
 
     def cells(self) -> list[list[str]]:
         """Return the rows as text, below a header."""
         cells = [["", "before", "after", "budget"]]
         for name, before, after, budget in self.rows():
             bound = "" if budget is None else number(budget)
-            title = TITLES.get(name) or self.notion.side(name).title
+            title = (TITLES | TARGET_TITLES).get(name) or self.notion.side(name).title
             cells.append([title, number(before), number(after), bound])
         return cells
 
@@ -185,9 +249,10 @@ class PrivacyReport:
         now, earlier = (
             f"{np.exp(of.min_log_lift):.3g} to {np.exp(of.max_log_lift):.3g}" for of in (safe, raw)
         )
+        target = "" if self.target is None else f", {share(self.target.kept)} of the target"
         return (
             f"Seeing Y makes a value of S {now} times as probable (X itself: {earlier}); "
-            f"{share(self.nmi)} of X kept"
+            f"{share(self.nmi)} of X kept{target}"
         )
 
     def _worst_in_words(self) -> list[str]:
@@ -224,6 +289,7 @@ def privacy_report(
     satisfied: bool,
     p_sy: FloatArray | None = None,
     levels_worst: dict[str, float] | None = None,
+    target: TargetSummary | None = None,
 ) -> PrivacyReport:
     """Report on what is sampled.
 
@@ -241,6 +307,8 @@ def privacy_report(
         Joint distribution of S and Y, where it does not follow from the channel.
     levels_worst : dict, optional
         Levels of the worst distribution of a confidence set.
+    target : TargetSummary, optional
+        What is known about a target.
     """
     p_sy = joint.released(channel.sparse) if p_sy is None else p_sy
     return PrivacyReport(
@@ -251,7 +319,28 @@ def privacy_report(
         levels_before=worst_levels(notion, joint.lift, joint.p_s),
         levels_after=worst_levels(notion, measures.lift(p_sy), joint.p_s),
         levels_worst=levels_worst,
+        target=target,
     )
+
+
+def target_summary(joint: JointDistribution, target: FloatArray, channel: Channel) -> TargetSummary:
+    """Measure what a release tells about a target.
+
+    Parameters
+    ----------
+    joint : JointDistribution
+        Distribution of S and X.
+    target : ndarray of shape (n_targets, n_useful) or (n_targets, n_sensitive, n_useful)
+        P(T|X) or P(T|S,X).
+    channel : Channel
+        P(Y|X), or P(Y|S,X) with all pairs (s, x) as inputs, x varying fastest.
+    """
+    sees_sensitive = channel.sparse.shape[0] != joint.shape[1]
+    of_pairs = joint.matrix * (target[:, None, :] if target.ndim == 2 else target)
+    of_x = of_pairs.sum(axis=1)
+    of_input = of_pairs.reshape(len(target), -1) if sees_sensitive else of_x
+    known = (of_x, of_input @ channel.sparse, of_input)
+    return TargetSummary(*(float(measures.mutual_information(of)) for of in known))
 
 
 def worst_levels(notion: Notion, lift: FloatArray, p_s: FloatArray) -> dict[str, float]:

@@ -44,7 +44,7 @@ def problem(n_x: int, n_s: int, eps: float) -> PosteriorProblem:
 
 def show(name: str, solution: PosteriorSolution) -> None:
     print(
-        f"{name:<34}{solution.seconds:9.3f} s  NMI {solution.nmi:.6f}  gap {solution.gap:.1e}  "
+        f"{name:<34}{solution.seconds:9.3f} s  NMI {solution.kept:.6f}  gap {solution.gap:.1e}  "
         f"{solution.status:<12}columns {solution.n_columns:6d}  nodes {solution.n_nodes:6d}",
         flush=True,
     )
@@ -98,13 +98,13 @@ def plain_enumeration(instance: PosteriorProblem) -> tuple[int, float]:
     result = linprog(
         cost, A_eq=v.T, b_eq=instance.p_x, options={"primal_feasibility_tolerance": 1e-6}
     )
-    return len(v), 1.0 - result.fun / instance.entropy
+    return len(v), instance.scale.kept(result.fun)
 
 
 def presolved_enumeration(instance: PosteriorProblem) -> tuple[int, float]:
     """Enumerate as the package does. Returns the number of vertices and the NMI."""
     solution = solve(instance, method="vertices")
-    return solution.n_columns - 1, solution.nmi
+    return solution.n_columns - 1, solution.kept
 
 
 def _child(connection, function, instance) -> None:
@@ -144,8 +144,9 @@ def reduced_ldp(n_x: int, eps: float = 0.5) -> None:
     for method in ("vertices", "auto"):
         runs = [solve(instance, method=method) for _ in range(5)]
         fast = min(run.seconds for run in runs)
+        kept = runs[0].kept * instance.scale.constant
         print(
-            f"reduced, {method:<12} {fast:9.4f} s  I(X;Y) {runs[0].nmi * instance.entropy:.5f}  "
+            f"reduced, {method:<12} {fast:9.4f} s  I(X;Y) {kept:.5f}  "
             f"{runs[0].n_columns} columns; {slow / fast:,.0f} times faster"
         )
 

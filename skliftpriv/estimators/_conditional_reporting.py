@@ -48,7 +48,10 @@ class ConditionalReporting(TunedSanitizer[ConditionalResult]):
     (1.881, 0.303)
     """
 
-    needs_sensitive = True
+    @property
+    def needs_sensitive(self) -> bool:
+        """True: S is one of the inputs of the mechanism."""
+        return True
 
     def _build(
         self, joint: JointDistribution, notion: Notion, over: ConfidenceSet | None

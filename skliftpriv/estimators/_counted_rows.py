@@ -9,10 +9,18 @@ from typing import Any, Protocol
 import numpy as np
 
 from ..exceptions import InvalidParameterError
-from ..frames import ContingencyTable, Table, as_columns, checked_weight, concerns
+from ..frames import (
+    ContingencyTable,
+    Table,
+    as_columns,
+    checked_weight,
+    concerns,
+    encode_rows,
+)
 from ._layout import ColumnKeys, Layout
+from ._target import TargetCounts
 
-__all__ = ["CountedRows", "shared_counts"]
+__all__ = ["CountedRows", "counted_columns", "shared_counts"]
 
 
 @dataclass(frozen=True, repr=False)
@@ -34,6 +42,8 @@ class CountedRows:
         Which columns were counted.
     beside : tuple of str
         What is released with the rows without protection, such as their index.
+    target : TargetCounts or None
+        How often each value of a target occurs with each pair.
 
     Examples
     --------
@@ -59,6 +69,7 @@ class CountedRows:
     counts: ContingencyTable
     layout: Layout
     beside: tuple[str, ...] = ()
+    target: TargetCounts | None = None
 
     @classmethod
     def of(
@@ -68,6 +79,7 @@ class CountedRows:
         useful: ColumnKeys | None = None,
         *,
         counts: Any = None,
+        target: Any = None,
         sensitive_features: Any = None,
     ) -> CountedRows:
         """Count the rows of a table.
@@ -80,6 +92,9 @@ class CountedRows:
             Sensitive and useful columns, like the parameters of a sanitiser.
         counts : str, int or array-like of shape (n_rows,), optional
             Number of rows that each row of X stands for: a column of X, or the numbers.
+        target : str, int or array-like of shape (n_rows,), optional
+            What is to be kept by ``ORRSanitizer(utility="target")``: a column of X, which is then
+            not useful unless ``useful`` names it, or the values.
         sensitive_features : array-like of shape (n_rows,), optional
             The sensitive values, when they are not a column of X.
 
@@ -90,21 +105,17 @@ class CountedRows:
         table = Table(X, allow_empty=True)
         layout = Layout.of(table, sensitive, useful, sensitive_features is not None)
         s_columns = layout.sensitive_columns(table, sensitive_features)
-        if counts is None:
-            # The index is of interest only where rows are released.
-            beside = tuple(concerns(table, s_columns, index=False))
-            return cls(_counted(table, layout, s_columns, None), layout, beside)
-        if not isinstance(counts, str | int | np.integer):
-            table.check_order(counts, "counts")
-            return cls(_counted(table, layout, s_columns, _single(counts)), layout)
-        place = table.position(counts if isinstance(counts, str) else int(counts), "counts")
-        if place in layout.sensitive or (useful is not None and place in layout.useful):
-            raise InvalidParameterError(f"counts={counts!r} is a sensitive or useful column, too.")
-        numbers = _single(table.column(place))
-        kept = replace(layout, useful=tuple(i for i in layout.useful if i != place))
+        numbers, kept = _beside(table, layout, counts, "counts", useful)
+        y, kept = _beside(table, kept, target, "target", useful)
         if not kept.useful:
             raise InvalidParameterError("No useful column is left beside the counts: name one.")
-        return cls(_counted(table, kept, s_columns, numbers), layout.without(place))
+        if counts is not None:
+            counted = _counted(table, kept, s_columns, _single(numbers), y)
+            return replace(counted, layout=_without(layout, table, counts, target))
+        # The index is of interest only where rows are released.
+        beside = tuple(concerns(table, s_columns, index=False))
+        counted = _counted(table, kept, s_columns, None, y)
+        return replace(counted, layout=_without(layout, table, target), beside=beside)
 
     @property
     def n_rows(self) -> int:
@@ -126,8 +137,15 @@ class CountedRows:
             raise InvalidParameterError(
                 f"Rows can be added only if counted in the same columns: {one}; not {two}."
             )
+        if (self.target is None) != (other.target is None):
+            raise InvalidParameterError(
+                "Only some of the rows were counted with a target: count all of them with y."
+            )
         beside = tuple(dict.fromkeys((*self.beside, *other.beside)))
-        return CountedRows(self.counts + other.counts, self.layout, beside)
+        target = None
+        if self.target is not None and other.target is not None:
+            target = self.target + other.target
+        return CountedRows(self.counts + other.counts, self.layout, beside, target)
 
     def checked(self, sensitive: ColumnKeys | None, useful: ColumnKeys | None) -> CountedRows:
         """Refuse columns other than the counted ones; None stands for these."""
@@ -144,17 +162,79 @@ class CountedRows:
         return self
 
 
-def _counted(table: Table, layout: Layout, s_columns: list[Any], numbers: Any) -> ContingencyTable:
+def counted_columns(
+    columns: tuple[list[Any], list[Any]],
+    layout: Layout,
+    *,
+    y: Any = None,
+    weight: np.ndarray | None = None,
+    known: CountedRows | None = None,
+) -> CountedRows:
+    """Count columns of S and X, and a target if there is one, or add up the weights of rows.
+
+    Parameters
+    ----------
+    columns : pair of lists of columns
+        S and X.
+    layout : Layout
+        Which columns they are.
+    y : array-like, optional
+        The target.
+    weight : ndarray, optional
+        Weight of each row.
+    known : CountedRows, optional
+        Earlier rows, whose bins of the target are used again.
+    """
+    s, x = (encode_rows(part) for part in columns)
+    counts = ContingencyTable.of_codes(s, x, weight)
+    target = None
+    if y is not None:
+        target = TargetCounts.count(y, s, x, weight, None if known is None else known.target)
+    return CountedRows(counts, layout, target=target)
+
+
+def _counted(
+    table: Table, layout: Layout, s_columns: list[Any], numbers: Any, y: Any = None
+) -> CountedRows:
+    """Count the rows of a table that each stand for a number of rows."""
     weight = checked_weight(numbers, table.n_rows, "counts")
-    counts = ContingencyTable.count(s_columns, layout.useful_columns(table), weight)
+    columns = (s_columns, layout.useful_columns(table))
+    rows = counted_columns(columns, layout, y=y, weight=weight)
     if weight is None:
-        return counts
+        return rows
     if (weight != np.floor(weight)).any():
         raise InvalidParameterError(
             "counts must be whole numbers; pass other weights as sample_weight to fit."
         )
-    n_rows = int(weight.sum())
-    return ContingencyTable(counts.counts, counts.sensitive, counts.useful, n_rows)
+    found = rows.counts
+    whole = ContingencyTable(found.counts, found.sensitive, found.useful, int(weight.sum()))
+    return replace(rows, counts=whole)
+
+
+def _beside(
+    table: Table, layout: Layout, key: Any, name: str, useful: ColumnKeys | None
+) -> tuple[Any, Layout]:
+    """Return values that are given or in a column, and the layout without that column."""
+    if key is None or not isinstance(key, str | int | np.integer):
+        table.check_order(key, name)
+        return key, layout
+    place = table.position(key if isinstance(key, str) else int(key), name)
+    if place in layout.sensitive or (useful is not None and place in layout.useful):
+        raise InvalidParameterError(f"{name}={key!r} is a sensitive or useful column, too.")
+    kept = replace(layout, useful=tuple(i for i in layout.useful if i != place))
+    return table.column(place), kept
+
+
+def _without(layout: Layout, table: Table, *keys: Any) -> Layout:
+    """Return the layout of the table without columns that are neither sensitive nor useful."""
+    places = [
+        table.position(key if isinstance(key, str) else int(key), "column")
+        for key in keys
+        if isinstance(key, str | int | np.integer)
+    ]
+    for place in sorted(places, reverse=True):
+        layout = layout.without(place)
+    return layout
 
 
 def _single(counts: Any) -> Any:
@@ -170,7 +250,7 @@ class _HasColumns(Protocol):
 
 
 def shared_counts(
-    sanitizers: Iterable[_HasColumns], X: Any, sensitive_features: Any = None
+    sanitizers: Iterable[_HasColumns], X: Any, sensitive_features: Any = None, y: Any = None
 ) -> list[CountedRows]:
     """Count the pairs of S and X for several sanitisers, once per choice of columns.
 
@@ -182,6 +262,8 @@ def shared_counts(
         Rows with these columns, or counts of them.
     sensitive_features : array-like of shape (n_rows,), optional
         The sensitive values, when they are not a column of X.
+    y : array-like of shape (n_rows,), optional
+        The target, for sanitisers that keep one.
 
     Returns
     -------
@@ -189,9 +271,10 @@ def shared_counts(
         One per sanitiser; those with the same columns share one.
     """
     if isinstance(X, CountedRows):
-        if sensitive_features is not None:
+        if sensitive_features is not None or y is not None:
             raise InvalidParameterError(
-                "sensitive_features goes with rows, and X is CountedRows: leave it out."
+                "sensitive_features and y go with rows, and X is CountedRows: leave them out, and "
+                "pass y as target= to CountedRows.of."
             )
         return [X.checked(each.sensitive, each.useful) for each in sanitizers]
     table = Table(X)
@@ -201,6 +284,6 @@ def shared_counts(
         layout = Layout.of(table, each.sensitive, each.useful, sensitive_features is not None)
         if layout not in counted:
             s_columns = layout.sensitive_columns(table, sensitive_features)
-            counted[layout] = CountedRows(_counted(table, layout, s_columns, None), layout)
+            counted[layout] = _counted(table, layout, s_columns, None, y)
         rows.append(counted[layout])
     return rows

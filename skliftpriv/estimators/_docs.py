@@ -45,7 +45,7 @@ method : {"auto", "column-generation", "vertices"}, default="auto"
     ``confidence`` the mechanism is always found by column generation, and the method is that of
     the upper bound.
 gap : float, default=1e-6
-    Stop when the NMI is certified to be this close to the optimum.
+    Stop when the share that is kept is certified to be this close to the optimum.
 time_limit : float or None, default=60.0
     Stop after this many seconds with the best private mechanism found and a valid gap; None for
     no limit. With ``confidence`` the upper bound is sharpened for at most five seconds.

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import field, replace
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
 import numpy as np
@@ -20,13 +20,13 @@ from ..exceptions import (
     UnprotectedColumnsWarning,
     UselessReleaseWarning,
 )
-from ..frames import ContingencyTable, Table, checked_weight, concerns
+from ..frames import Table, checked_weight, concerns
 from ..mechanisms import ChannelResult, MechanismResult
 from ..notions import NOTIONS, POLYHEDRAL_NOTIONS, Notion, NotionLike, make_notion
 from ..report import PrivacyReport
 from ..sampling import RandomState
 from ._confidence import confidence_set, confidence_warnings
-from ._counted_rows import CountedRows
+from ._counted_rows import CountedRows, counted_columns
 from ._guarantee import Guarantee
 from ._layout import ColumnKeys, Layout
 from ._parameters import COMMON, checked, parameters, validate
@@ -41,6 +41,7 @@ _FREE = ("output", "verbose")
 _NOTHING = 1e-9
 
 Result = TypeVar("Result", bound=MechanismResult)
+Mechanism = Callable[[JointDistribution, Notion, ConfidenceSet | None], Result]
 
 
 class FittedState(Generic[Result]):
@@ -78,8 +79,6 @@ class FittingShell(FittedState[Result], TransformerMixin, BaseEstimator, ABC):
     index: str = "keep"
     random_state: RandomState = None
 
-    #: Whether the mechanism needs S at ``transform``.
-    needs_sensitive = False
     #: Notions that the mechanism can enforce.
     _supported_notions: ClassVar[Sequence[str]] = NOTIONS
     _parameter_constraints: ClassVar[dict[str, Any]] = COMMON
@@ -89,11 +88,25 @@ class FittingShell(FittedState[Result], TransformerMixin, BaseEstimator, ABC):
     __metadata_request__partial_fit: ClassVar[dict[str, Any]] = {"sensitive_features": True}
     __metadata_request__transform: ClassVar[dict[str, Any]] = {"sensitive_features": True}
 
+    @property
+    def needs_sensitive(self) -> bool:
+        """Whether the mechanism needs S at ``transform``."""
+        return False
+
+    @property
+    def needs_target(self) -> bool:
+        """Whether ``fit`` needs y, because the mechanism keeps what is known about it."""
+        return False
+
     @abstractmethod
     def _build(
         self, joint: JointDistribution, notion: Notion, over: ConfidenceSet | None
     ) -> Result:
         """Run the mechanism, for all distributions in ``over`` unless it is None."""
+
+    def _mechanism_for(self, rows: CountedRows) -> Mechanism[Result]:
+        """Return the mechanism for counted rows, as a function like :meth:`_build`."""
+        return self._build
 
     def _make_releaser(self, result: Result, layout: Layout) -> Releaser:
         """Return the object that samples outputs and writes them as columns."""
@@ -121,8 +134,9 @@ class FittingShell(FittedState[Result], TransformerMixin, BaseEstimator, ABC):
             ``sensitive_features`` is given, the sensitive one(s); or rows that are already counted.
             A pandas frame whose column names are not text is read by position, and ``transform``
             returns an array.
-        y : None
-            Ignored; present for pipelines.
+        y : array-like of shape (n_rows,), optional
+            The target, for a sanitiser that keeps what is known about it (``needs_target``);
+            others ignore it.
         sensitive_features : array-like of shape (n_rows,), optional
             The sensitive values, when they are not a column of X. Several columns form one
             joint symbol.
@@ -133,7 +147,7 @@ class FittingShell(FittedState[Result], TransformerMixin, BaseEstimator, ABC):
         -------
         self
         """
-        return self._fit(X, sensitive_features, sample_weight, None)
+        return self._fit(X, y, sensitive_features, sample_weight, None)
 
     @checked
     def partial_fit(
@@ -147,13 +161,19 @@ class FittingShell(FittedState[Result], TransformerMixin, BaseEstimator, ABC):
         -------
         self
         """
-        return self._fit(X, sensitive_features, sample_weight, getattr(self, "counted_", None))
+        known = getattr(self, "counted_", None)
+        return self._fit(X, y, sensitive_features, sample_weight, known)
 
     def _fit(
-        self, X: Any, sensitive_features: Any, sample_weight: Any, known: CountedRows | None
+        self,
+        X: Any,
+        y: Any,
+        sensitive_features: Any,
+        sample_weight: Any,
+        known: CountedRows | None,
     ) -> Self:
         self._make_notion()  # refuse a wrong notion before counting rows
-        rows = self._counted(X, sensitive_features, sample_weight, known)
+        rows = self._counted(X, y, sensitive_features, sample_weight, known)
         rows = rows if known is None else known + rows
         result = self.result_for(rows)
         for warning in self._warnings(rows, result):
@@ -165,9 +185,14 @@ class FittingShell(FittedState[Result], TransformerMixin, BaseEstimator, ABC):
         return self
 
     def _counted(
-        self, X: Any, sensitive_features: Any, sample_weight: Any, known: CountedRows | None
+        self,
+        X: Any,
+        y: Any,
+        sensitive_features: Any,
+        sample_weight: Any,
+        known: CountedRows | None,
     ) -> CountedRows:
-        """Count the pairs of S and X in a table."""
+        """Count the pairs of S and X in a table, with a target if it is needed."""
         if isinstance(X, CountedRows):
             if sensitive_features is not None or sample_weight is not None:
                 raise InvalidParameterError(
@@ -180,8 +205,20 @@ class FittingShell(FittedState[Result], TransformerMixin, BaseEstimator, ABC):
         s_columns = layout.sensitive_columns(table, sensitive_features)
         weight = checked_weight(sample_weight, table.n_rows)
         table.check_order(sample_weight, "sample_weight")
-        counts = ContingencyTable.count(s_columns, layout.useful_columns(table), weight)
-        return CountedRows(counts, layout, tuple(self._beside(table, s_columns)))
+        if self.needs_target:
+            self._check_target(y)
+            table.check_order(y, "y")
+        columns = (s_columns, layout.useful_columns(table))
+        target = y if self.needs_target else None
+        rows = counted_columns(columns, layout, y=target, weight=weight, known=known)
+        return replace(rows, beside=tuple(self._beside(table, s_columns)))
+
+    def _check_target(self, target: Any) -> None:
+        if target is None:
+            raise InvalidParameterError(
+                f"{type(self).__name__} keeps what is known about a target, but there is none: "
+                "call fit(X, y), or count rows with CountedRows.of(..., target=y)."
+            )
 
     def _layout_for(self, table: Table, given: bool, known: CountedRows | None) -> Layout:
         """Find the columns in the first table, or check that a later table has them."""
@@ -233,7 +270,7 @@ class FittingShell(FittedState[Result], TransformerMixin, BaseEstimator, ABC):
                 "protect. Pass rows with at least two sensitive values."
             )
         over = confidence_set(rows.counts, self.confidence)
-        return self._build(joint, self._make_notion(), over)
+        return self._mechanism_for(rows)(joint, self._make_notion(), over)
 
     def _make_notion(self) -> Notion:
         notion = make_notion(
@@ -255,13 +292,13 @@ class FittingShell(FittedState[Result], TransformerMixin, BaseEstimator, ABC):
         """Yield warnings about a result."""
 
         def build(over: ConfidenceSet | None) -> Result:
-            return self._build(result.joint, result.notion, over)
+            return self._mechanism_for(rows)(result.joint, result.notion, over)
 
         yield from confidence_warnings(result, build)
-        if result.status == "time_limit" and result.nmi < _NOTHING:
+        if result.status == "time_limit" and result.utility_kept < _NOTHING:
             yield UselessReleaseWarning(
-                "The search reached its time_limit, and the output says nothing about X: raise "
-                "time_limit, merge rare values before fit, or use SubsetMergingSanitizer."
+                "The search reached its time_limit, and the output says nothing about what was to "
+                "be kept: raise time_limit, merge rare values before fit, or raise epsilon."
             )
         if self.remainder == "passthrough" and rows.layout.rest:
             yield UnprotectedColumnsWarning(

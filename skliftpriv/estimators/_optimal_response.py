@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from numbers import Real
 from typing import Any, ClassVar
 
+from sklearn.utils import Tags
+
+from .._arrays import FloatArray
 from ..confidence import ConfidenceSet
 from ..distribution import JointDistribution
 from ..mechanisms import OptimalResult, optimal_random_response
 from ..notions import POLYHEDRAL_NOTIONS, Notion
+from ._counted_rows import CountedRows
 from ._docs import documented
+from ._fitting import Mechanism
 from ._layout import Layout
 from ._parameters import POSITIVE, Interval, StrOptions, parameters
 from ._symbol_sanitizer import SymbolSanitizer
@@ -58,11 +64,13 @@ class OptimizingSanitizer(SymbolSanitizer[OptimalResult]):
 
 
 @documented
+@parameters
 class ORRSanitizer(OptimizingSanitizer):
-    """Keep as much of X as any mechanism within the budget can, with a certificate.
+    """Keep as much as any mechanism within the budget can, with a certificate.
 
     Optimal random response (Lopuhaa-Zwakenberg, Tong and Skoric 2020; Zarrabian, Ding and
-    Sadeghi 2023), solved by column generation where vertex enumeration takes too long. The fitted
+    Sadeghi 2023), solved by column generation where vertex enumeration takes too long. What is
+    kept is X itself, or what X tells about the target y of ``fit(X, y)``. The fitted
     ``upper_bound_`` proves how close the result is to the optimum.
 
     Parameters
@@ -71,6 +79,18 @@ class ORRSanitizer(OptimizingSanitizer):
     notion : {"lip", "alip", "ldp"} or Notion class, default="lip"
         What the budget bounds; see the user guide. A class is called with epsilon.
     <budget>
+    utility : {"useful", "target"}, default="useful"
+        What is kept. "useful" keeps X: it maximises I(X;Y). "target" keeps what predicts the y of
+        ``fit(X, y)``: it maximises I(T;Y). y may be text, booleans or numbers; numbers with more
+        than 20 distinct values are put into ten bins with about as many rows each.
+
+        .. versionadded:: 0.2
+    use_sensitive : bool, default=False
+        Whether the mechanism P(Y|S,X) may look at S, which ``transform`` then needs. It keeps
+        more, and treats records differently by S, which some laws restrict. A pair of values of S
+        and X that did not occur at ``fit`` gets a draw from the distribution of Y.
+
+        .. versionadded:: 0.2
     <solver>
     <shell>
 
@@ -78,9 +98,13 @@ class ORRSanitizer(OptimizingSanitizer):
     ----------
     <fitted>
     upper_bound_ : float
-        No mechanism within the budget has a larger NMI.
+        No mechanism within the budget keeps a larger share of X, or of what is known about the
+        target.
     gap_ : float
-        ``upper_bound_`` minus the NMI reached.
+        ``upper_bound_`` minus ``report_.utility_kept``.
+    conditional_channel_ : Channel
+        With ``use_sensitive``: P(Y | S, X), exactly as it is sampled, with pairs (s, x) as inputs.
+        ``channel_`` is P(Y | X).
     status_ : str
         "optimal", "gap_reached", "time_limit" or "interrupted".
 
@@ -92,9 +116,61 @@ class ORRSanitizer(OptimizingSanitizer):
     >>> sanitizer = ORRSanitizer("relationship", "occupation", epsilon=0.5).fit(adult)
     >>> round(sanitizer.report_.nmi, 3), sanitizer.gap_ < 1e-6
     (0.847, True)
+    >>> seeing = ORRSanitizer("relationship", "occupation", epsilon=0.5, use_sensitive=True)
+    >>> round(seeing.fit(adult).report_.nmi, 3)
+    0.925
     """
 
+    utility: str = "useful"
+    use_sensitive: bool = False
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **OptimizingSanitizer._parameter_constraints,
+        "utility": [StrOptions({"useful", "target"})],
+        "use_sensitive": ["boolean"],
+    }
+
+    @property
+    def needs_sensitive(self) -> bool:
+        """Whether ``transform`` needs S."""
+        return bool(self.use_sensitive)
+
+    @property
+    def needs_target(self) -> bool:
+        """Whether ``fit`` needs y."""
+        return self.utility == "target"
+
+    def _mechanism_for(self, rows: CountedRows) -> Mechanism[OptimalResult]:
+        if not self.needs_target:
+            return self._build
+        self._check_target(rows.target)
+        joint = rows.counts.joint(self.smoothing)
+        target = rows.target.given(joint, sensitive=self.use_sensitive) if rows.target else None
+        return partial(self._build, target=target)
+
     def _build(
-        self, joint: JointDistribution, notion: Notion, over: ConfidenceSet | None
+        self,
+        joint: JointDistribution,
+        notion: Notion,
+        over: ConfidenceSet | None,
+        target: FloatArray | None = None,
     ) -> OptimalResult:
-        return optimal_random_response(joint, notion, over=over, **self._solver_options())
+        return optimal_random_response(
+            joint,
+            notion,
+            target=target,
+            use_sensitive=bool(self.use_sensitive),
+            over=over,
+            **self._solver_options(),
+        )
+
+    def _known(self, result: OptimalResult, layout: Layout) -> dict[str, object]:
+        known = super()._known(result, layout)
+        if result.conditional is not None:
+            known["conditional_channel_"] = result.conditional
+        return known
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = self.needs_target
+        return tags

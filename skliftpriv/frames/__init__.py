@@ -2,12 +2,20 @@
 
 from ._attach import joint_from_frame, report_to_frame
 from ._index import concerns, shuffle_rows
-from ._symbols import ContingencyTable, SymbolEncoder, encode_rows, sort_symbols
+from ._symbols import (
+    ContingencyTable,
+    Encoded,
+    SymbolEncoder,
+    encode_rows,
+    paired,
+    sort_symbols,
+)
 from ._table import ColumnKey, LabelColumn, Table, as_columns, checked_weight, keeps_type
 
 __all__ = [
     "ColumnKey",
     "ContingencyTable",
+    "Encoded",
     "LabelColumn",
     "SymbolEncoder",
     "Table",
@@ -17,6 +25,7 @@ __all__ = [
     "encode_rows",
     "joint_from_frame",
     "keeps_type",
+    "paired",
     "report_to_frame",
     "shuffle_rows",
     "sort_symbols",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import narwhals as nw
 import numpy as np
@@ -15,12 +15,14 @@ from .._limits import MOST_TABLE_CELLS, refuse_beyond
 from ..distribution import JointDistribution
 from ..exceptions import InvalidParameterError
 
-__all__ = ["ContingencyTable", "SymbolEncoder", "encode_rows", "sort_symbols"]
+__all__ = ["ContingencyTable", "Encoded", "SymbolEncoder", "encode_rows", "paired", "sort_symbols"]
 
 Codes = NDArray[np.intp]
+#: A code for each row, and the symbol of each code.
+Encoded: TypeAlias = tuple[Codes, list[Label]]
 
 
-def encode_rows(columns: Sequence[Any]) -> tuple[Codes, list[Label]]:
+def encode_rows(columns: Sequence[Any]) -> Encoded:
     """Encode rows as numbers: a code per row and the symbol of each code.
 
     Symbols are the values of one column, or tuples for several columns. Missing values (None,
@@ -39,7 +41,15 @@ def encode_rows(columns: Sequence[Any]) -> tuple[Codes, list[Label]]:
     return codes, list(tuples)
 
 
-def _factorize(column: Any) -> tuple[Codes, list[Label]]:
+def paired(one: Encoded, other: Encoded) -> Encoded:
+    """Encode the pairs of symbols of two encodings of the same rows."""
+    count = max(len(other[1]), 1)
+    codes, seen = pd.factorize(one[0] * count + other[0])
+    pairs: list[Label] = [(one[1][pair // count], other[1][pair % count]) for pair in seen]
+    return codes.astype(np.intp, copy=False), pairs
+
+
+def _factorize(column: Any) -> Encoded:
     try:
         codes, values = _raw_factorize(column)
     except MemoryError:
@@ -173,8 +183,14 @@ class ContingencyTable:
         cls, sensitive: Sequence[Any], useful: Sequence[Any], weight: np.ndarray | None = None
     ) -> ContingencyTable:
         """Count the rows of columns of S and X, or add up their weights."""
-        s_codes, s_symbols = encode_rows(sensitive)
-        x_codes, x_symbols = encode_rows(useful)
+        return cls.of_codes(encode_rows(sensitive), encode_rows(useful), weight)
+
+    @classmethod
+    def of_codes(
+        cls, sensitive: Encoded, useful: Encoded, weight: np.ndarray | None = None
+    ) -> ContingencyTable:
+        """Count the rows of encoded columns, or add up their weights."""
+        (s_codes, s_symbols), (x_codes, x_symbols) = sensitive, useful
         shape = (len(s_symbols), len(x_symbols))
         _refuse_large_table(*shape)
         cells = np.bincount(

@@ -1,10 +1,16 @@
 """The mechanisms of the papers as functions of a joint distribution and a notion."""
 
 from ._conditional_reporting import ConditionalResult, conditional_reporting
-from ._optimal_response import OptimalResult, optimal_random_response
+from ._optimal_response import optimal_random_response
 from ._product import product_channel
 from ._randomized_response import generalized_randomized_response
-from ._result import ChannelResult, MechanismResult, PartitionResult, ShownOutputs
+from ._result import (
+    ChannelResult,
+    MechanismResult,
+    OptimalResult,
+    PartitionResult,
+    ShownOutputs,
+)
 from ._sample_size import is_constant, rows_needed
 from ._side_channel import SideChannelReport, SideChannelResult, side_channel_resistant
 from ._subset_merging import subset_merging

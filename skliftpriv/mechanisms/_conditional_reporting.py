@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
-from scipy.linalg import block_diag
-from scipy.sparse import csr_array, diags_array, eye_array, vstack
+from scipy.sparse import eye_array, vstack
 
 from .._arrays import FloatArray
 from .._limits import MERGE, MOST_TABLE_CELLS, refuse_beyond
-from ..certificate import certified_for
 from ..channel import Channel
 from ..confidence import ConfidenceSet
 from ..distribution import JointDistribution
 from ..notions import Notion
-from ..report import privacy_report
 from ._merging import MergedColumns
-from ._result import ShownOutputs
+from ._pairs import pair_labels
 from ._tuned_protocol import (
     MixedLift,
     ProtocolResult,
@@ -33,28 +28,11 @@ __all__ = ["ConditionalResult", "conditional_reporting"]
 _MOST_NOISE = 1e6
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
 class ConditionalResult(ProtocolResult):
     """Conditional Reporting fitted to a joint distribution.
 
     ``conditional`` is certified and sampled; ``channel`` is its marginal P(Y|X).
     """
-
-    @property
-    def conditional(self) -> Channel:
-        """P(Y | S, X); its inputs are pairs (s, x) of labels."""
-        return self.certified.channel
-
-    @property
-    def channel(self) -> Channel:
-        """P(Y | X), averaged over S."""
-        return _marginal(self.joint, self.certified.channel)
-
-    @property
-    def shown(self) -> ShownOutputs:
-        """The outputs; P(s, y) is not determined by P(y|x), because S is an input."""
-        p_sy = _p_sy(self.joint, self.conditional)
-        return ShownOutputs(self.conditional.outputs, self.channel.matrix, p_sy)
 
 
 def conditional_reporting(
@@ -112,24 +90,12 @@ def conditional_reporting(
     if alpha == 0 and over is not None:
         noise = _least_noise(joint, notion, over, others)
     channel = _conditional_channel(joint, others, alpha, noise)
-    # Joint masses of S and the pair (S, X): each pair belongs to one row.
-    pairs = block_diag(*joint.masses)
-    both = None if over is None else over.given_both()
-    certified = certified_for(pairs, channel, notion, over=both)
-    report = privacy_report(
+    return ConditionalResult.of(
         joint,
         notion,
-        _marginal(joint, certified.channel),
-        satisfied=certified.satisfied,
-        p_sy=_p_sy(joint, certified.channel),
-        levels_worst=None if both is None else both.worst_levels(certified.weights, notion),
-    )
-    return ConditionalResult(
-        joint=joint,
-        notion=notion,
-        certified=certified,
-        report=report,
+        channel,
         over=over,
+        sees_sensitive=True,
         status="mixed with a constant" if noise.any() else status_of(alpha),
         alpha=alpha,
     )
@@ -159,9 +125,9 @@ def _least_noise(
 def _conditional_channel(
     joint: JointDistribution, others: FloatArray, alpha: float, noise: FloatArray
 ) -> Channel:
-    """Channel whose inputs are all pairs (s, x), x varying fastest, whether they occur or not."""
+    """Channel whose inputs are all pairs (s, x)."""
     n_s, n_x = joint.shape
-    pairs = [(s, x) for s in joint.sensitive_labels for x in joint.useful_labels]
+    pairs = pair_labels(joint)
     masked = np.exp(-alpha)
     drawn = masked * others + noise
     if not drawn.any():
@@ -169,19 +135,3 @@ def _conditional_channel(
     refuse_noise(n_s * n_x**2, f"{n_s * n_x:,} pairs of values of S and X")
     matrix = (np.eye(n_x)[None, :, :] + drawn[:, None, :]) / (1 + drawn.sum(axis=1))[:, None, None]
     return Channel(matrix.reshape(n_s * n_x, n_x), pairs, joint.useful_labels)
-
-
-def _p_sy(joint: JointDistribution, conditional: Channel) -> FloatArray:
-    """Joint distribution of S and Y."""
-    pairs = block_diag(*joint.matrix)
-    return np.asarray(pairs @ conditional.sparse)
-
-
-def _marginal(joint: JointDistribution, conditional: Channel) -> Channel:
-    n_s, n_x = joint.shape
-    # P(s|x) in row x and column (s, x).
-    given_x = (joint.matrix / joint.p_x).ravel()
-    place = (np.tile(np.arange(n_x), n_s), np.arange(n_s * n_x))
-    matrix = csr_array((given_x, place), shape=(n_x, n_s * n_x)) @ conditional.sparse
-    matrix = diags_array(1 / matrix.sum(axis=1)) @ matrix
-    return Channel(matrix, joint.useful_labels, conditional.outputs)

@@ -16,9 +16,17 @@ from ..confidence import ConfidenceSet
 from ..distribution import JointDistribution
 from ..exceptions import InvalidParameterError
 from ..notions import Notion
-from ..report import PrivacyReport, privacy_report
+from ..report import PrivacyReport, privacy_report, target_summary
+from ._pairs import given_useful, pair_masses, released_pairs
 
-__all__ = ["ChannelResult", "MechanismResult", "PartitionResult", "ShownOutputs", "check_set"]
+__all__ = [
+    "ChannelResult",
+    "MechanismResult",
+    "OptimalResult",
+    "PartitionResult",
+    "ShownOutputs",
+    "check_set",
+]
 
 
 @dataclass(frozen=True)
@@ -99,6 +107,14 @@ class MechanismResult(ABC):
         return self.report.nmi
 
     @property
+    def utility_kept(self) -> float:
+        """Share that is kept of what was to be kept: of X, or of what is known about a target.
+
+        .. versionadded:: 0.2
+        """
+        return self.report.utility_kept
+
+    @property
     def gap_to_optimum(self) -> float:
         """Upper bound of the distance to the best mechanism within the budget; NaN if unknown."""
         return nan
@@ -121,9 +137,12 @@ class ChannelResult(MechanismResult):
     ----------
     certified : CertifiedChannel
         The integer weights that are sampled, with the result of their check.
+    sees_sensitive : bool
+        Whether the inputs of what is sampled are pairs (s, x) rather than x.
     """
 
     certified: CertifiedChannel
+    sees_sensitive: bool = False
 
     @classmethod
     def of(
@@ -134,9 +153,27 @@ class ChannelResult(MechanismResult):
         *,
         over: ConfidenceSet | None = None,
         enforce: bool = True,
+        sees_sensitive: bool = False,
+        target: FloatArray | None = None,
         **known: Any,
     ) -> Self:
-        """Certify a channel, report on it and store further attributes of the mechanism."""
+        """Certify a channel, report on it and store further attributes of the mechanism.
+
+        Parameters
+        ----------
+        joint, notion, over
+            What the mechanism was built for.
+        channel : Channel
+            P(Y|X), or P(Y|S,X) with all pairs (s, x) as inputs if ``sees_sensitive``.
+        enforce : bool, default=True
+            Mix in a constant channel until the notion is met. If False, only check.
+        sees_sensitive : bool, default=False
+            Whether the inputs of the channel are pairs.
+        target : ndarray, optional
+            P(T|X) or P(T|S,X) of what was to be kept, for the report.
+        **known
+            Further attributes of the result.
+        """
         check_set(over, joint)
         if over is not None:
             cells = joint.shape[0] * channel.sparse.nnz
@@ -146,28 +183,51 @@ class ChannelResult(MechanismResult):
                 f"the worst case over the confidence set is computed from {cells:,} numbers",
                 f"{POOL}, or use confidence=None",
             )
-        certified = certified_for(joint.masses, channel, notion, over=over, enforce=enforce)
+        masses = pair_masses(joint) if sees_sensitive else joint.masses
+        within = over.given_both() if over is not None and sees_sensitive else over
+        certified = certified_for(masses, channel, notion, over=within, enforce=enforce)
+        sampled = certified.channel
         report = privacy_report(
             joint,
             notion,
-            certified.channel,
+            given_useful(joint, sampled) if sees_sensitive else sampled,
             satisfied=certified.satisfied,
-            levels_worst=None if over is None else over.worst_levels(certified.weights, notion),
+            p_sy=released_pairs(joint, sampled) if sees_sensitive else None,
+            levels_worst=None if within is None else within.worst_levels(certified.weights, notion),
+            target=None if target is None else target_summary(joint, target, sampled),
         )
         return cls(
-            joint=joint, notion=notion, certified=certified, report=report, over=over, **known
+            joint=joint,
+            notion=notion,
+            certified=certified,
+            report=report,
+            over=over,
+            sees_sensitive=sees_sensitive,
+            **known,
         )
 
     @property
     def channel(self) -> Channel:
-        """The channel as it is sampled."""
-        return self.certified.channel
+        """P(Y|X); averaged over S if the mechanism sees S, and otherwise as it is sampled."""
+        return (
+            given_useful(self.joint, self.certified.channel)
+            if self.sees_sensitive
+            else (self.certified.channel)
+        )
+
+    @property
+    def conditional(self) -> Channel | None:
+        """P(Y|S,X) as it is sampled, with pairs (s, x) as inputs; None if S is not seen."""
+        return self.certified.channel if self.sees_sensitive else None
 
     @property
     def shown(self) -> ShownOutputs:
-        """The outputs for pictures and pages."""
-        channel = self.channel
-        p_sy = self.joint.released(channel.sparse)
+        """The outputs for pictures and pages; P(s, y) does not follow from P(y|x) if S is seen."""
+        channel, conditional = self.channel, self.conditional
+        if conditional is None:
+            p_sy = self.joint.released(channel.sparse)
+        else:
+            p_sy = released_pairs(self.joint, conditional)
         return ShownOutputs(channel.outputs, channel.matrix, p_sy)
 
 
@@ -192,3 +252,33 @@ class PartitionResult(ChannelResult):
     partition: tuple[tuple[Label, ...], ...]
     moved: tuple[Label, ...] = ()
     exempted: tuple[Label, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class OptimalResult(ChannelResult):
+    """A mechanism found by optimisation, with a certified upper bound of what can be kept.
+
+    Attributes
+    ----------
+    upper_bound : float
+        No mechanism of the same kind has a larger ``utility_kept``.
+    seconds : float
+        Time that the solver took.
+    n_columns, n_nodes : int
+        Number of posteriors evaluated and of boxes bounded by the solver.
+    """
+
+    upper_bound: float
+    seconds: float
+    n_columns: int
+    n_nodes: int
+
+    @property
+    def gap(self) -> float:
+        """Upper bound ``upper_bound - utility_kept`` of the distance to the optimum."""
+        return max(self.upper_bound - self.utility_kept, 0.0)
+
+    @property
+    def gap_to_optimum(self) -> float:
+        """Upper bound of the distance to the best mechanism within the budget."""
+        return self.gap

@@ -21,10 +21,11 @@ from ..notions import LIP, SRLIP
 from ..notions._side_channel import SIDE_CHANNEL
 from ..report import PrivacyReport, privacy_report
 from ..solvers import PosteriorProblem, solve
-from ._optimal_response import Method, posterior_channel, refuse_many_posteriors, refuse_many_rows
+from ._inputs import posterior_channel, refuse_many_posteriors, refuse_many_rows
 from ._product import best_product
 from ._result import ChannelResult
 from ._side_check import SideChannelCheck, refuse_many_terms
+from ._subset_response import Method
 
 __all__ = ["SideChannelReport", "SideChannelResult", "side_channel_resistant"]
 

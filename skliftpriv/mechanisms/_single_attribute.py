@@ -14,7 +14,7 @@ from ..distribution import JointDistribution
 from ..measures._side_channel import side_groups
 from ..notions._base import finite_exp
 from ..solvers import PosteriorProblem, solve
-from ._optimal_response import posterior_labels, refuse_many_rows
+from ._inputs import posterior_labels, refuse_many_rows
 
 __all__ = ["SingleAttribute"]
 

@@ -22,7 +22,7 @@ from ._merging import (
 )
 from ._result import PartitionResult
 
-__all__ = ["subset_merging"]
+__all__ = ["merged_groups", "subset_merging"]
 
 # Up to this many high-risk symbols more than one order is tried.
 _FEW = 1000
@@ -74,21 +74,7 @@ def subset_merging(
     """
     merging = MergedColumns(joint, notion, over, canonical_order(joint))
     risky = merging.risky
-    n_risky = int(risky.sum())
-    refuse_beyond(
-        MOST_PAIRS,
-        n_risky**2 * joint.shape[0],
-        f"{n_risky:,} values of X are high-risk, and the search for groups takes "
-        f"{n_risky**2 * joint.shape[0]:,} comparisons",
-        f"use WatchdogSanitizer, or {POOL}",
-    )
-    found = [
-        _partition(merging, risky, starts, repair=repair)
-        for starts in _starts(merging, np.flatnonzero(risky))
-    ]
-    groups = found[0]
-    if len(found) > 1:
-        groups = min(found, key=lambda tried: (not _private(merging, tried), merging.loss(tried)))
+    groups = _best_groups(merging, joint.shape[0], repair=repair)
     merged = np.zeros_like(risky)
     for group in groups:
         merged[group] = True
@@ -100,6 +86,35 @@ def subset_merging(
         moved=labels_of(joint, merging.positions(merged & ~risky)),
         over=over,
     )
+
+
+def merged_groups(
+    joint: JointDistribution, notion: Notion, over: ConfidenceSet | None
+) -> list[Indices]:
+    """Return the groups of subset merging as positions in the joint distribution."""
+    merging = MergedColumns(joint, notion, over, canonical_order(joint))
+    groups = _best_groups(merging, joint.shape[0], repair=True)
+    return [merging.positions(group) for group in groups]
+
+
+def _best_groups(merging: MergedColumns, n_sensitive: int, *, repair: bool) -> list[Indices]:
+    """Return the groups that lose least of those found from several orders."""
+    risky = merging.risky
+    n_risky = int(risky.sum())
+    refuse_beyond(
+        MOST_PAIRS,
+        n_risky**2 * n_sensitive,
+        f"{n_risky:,} values of X are high-risk, and the search for groups takes "
+        f"{n_risky**2 * n_sensitive:,} comparisons",
+        f"use WatchdogSanitizer, or {POOL}",
+    )
+    found = [
+        _partition(merging, risky, starts, repair=repair)
+        for starts in _starts(merging, np.flatnonzero(risky))
+    ]
+    if len(found) == 1:
+        return found[0]
+    return min(found, key=lambda tried: (not _private(merging, tried), merging.loss(tried)))
 
 
 def _starts(merging: MergedColumns, risky: Indices) -> list[Indices]:

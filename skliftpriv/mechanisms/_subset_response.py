@@ -3,29 +3,34 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
+from typing import Any, Literal
 
 import numpy as np
 from scipy.sparse import coo_array, csr_array, eye_array, vstack
 
-from .._arrays import FloatArray, Label
+from .._arrays import FloatArray
 from .._limits import MERGE, MOST_CHANNEL_CELLS, MOST_OPTIMIZED, POOL, refuse_beyond
 from .._progress import Progress
 from ..confidence import ConfidenceSet
 from ..distribution import JointDistribution
+from ..exceptions import SizeLimitError
 from ..measures import entropy
 from ..notions import Notion
 from ..solvers import PosteriorSolution, solve
+from ._inputs import UsefulInputs, posterior_channel
 from ._merging import Indices, MergedColumns
-from ._optimal_response import (
-    Method,
-    OptimalResult,
-    posterior_channel,
-    posterior_problem,
-    refuse_many_posteriors,
-)
-from ._subset_merging import subset_merging
+from ._result import OptimalResult
+from ._subset_merging import merged_groups
 
-__all__ = ["GroupedResult", "subset_random_response"]
+__all__ = ["GroupedResult", "Method", "first_posteriors", "subset_random_response"]
+
+Method = Literal["auto", "column-generation", "vertices"]
+
+_FIRST_SHARE = 0.1
+"""Share of the time of optimal random response in which groups are optimised first."""
+_FIRST_GAP = 1e-4
+"""Gap at which that ends for a group."""
 
 _MERGED_SHARE = 1e-12
 """How much of each group is merged where the channel is too large to mend rounding as a whole."""
@@ -95,37 +100,83 @@ def subset_random_response(
     0.816
     """
     start = time.monotonic()
-    merging = MergedColumns(joint, notion, over)
-    n_risky = int(merging.risky.sum())
+    risky = MergedColumns(joint, notion, over).risky
+    n_risky = int(risky.sum())
     refuse_beyond(
         MOST_OPTIMIZED,
         n_risky,
         f"{n_risky:,} values of X are high-risk, and groups of them are optimised one by one",
         f"{MERGE}, or {POOL}",
     )
-    merged = subset_merging(joint, notion, over=over)
-    groups = _positions(joint, merged.partition)
-    solutions: list[PosteriorSolution] = []
-    with Progress(verbose).lent() as progress:
-        for group in groups:
-            refuse_many_posteriors(group.size)
-            if solutions and solutions[-1].status == "interrupted":
-                time_limit = 0.0  # one interrupt stops all groups
-            used = time.monotonic() - start
-            left = None if time_limit is None else max(time_limit - used, 1e-3)
-            problem = posterior_problem(joint, notion, over, group)
-            solutions.append(
-                solve(problem, method=method, gap=gap, time_limit=left, verbose=verbose)
-            )
-            progress.bar("groups", len(solutions) / len(groups))
-    status = "repaired" if merged.moved else "optimal in groups"
+    groups = merged_groups(joint, notion, over)
+    left = None if time_limit is None else time_limit - (time.monotonic() - start)
+    options = {"method": method, "gap": gap}
+    solutions = _solved_groups(joint, notion, over, groups, left, verbose, **options)
+    repaired = any(not risky[group].all() for group in groups)
+    status = "repaired" if repaired else "optimal in groups"
     return _assembled(joint, notion, over, groups, solutions, status, time.monotonic() - start)
 
 
-def _positions(joint: JointDistribution, partition: tuple[tuple[Label, ...], ...]) -> list[Indices]:
-    """Turn groups of labels into positions in the joint distribution."""
-    place = {label: i for i, label in enumerate(joint.useful_labels)}
-    return [np.array([place[label] for label in group], dtype=np.intp) for group in partition]
+def first_posteriors(
+    joint: JointDistribution, notion: Notion, over: ConfidenceSet | None, seconds: float
+) -> Iterator[FloatArray]:
+    """Yield the posteriors of X that subset merging and then subset random response use.
+
+    Those of subset merging are complete, so that there is a mechanism to start from; there are
+    none if that search would be too long. A share of the seconds is spent on the others.
+    """
+    try:
+        groups = merged_groups(joint, notion, over)
+    except SizeLimitError:
+        return
+    low = np.ones(joint.shape[1], dtype=bool)
+    for group in groups:
+        low[group] = False
+    merged = [(joint.p_x[group] / joint.p_x[group].sum())[None] for group in groups]
+    yield np.vstack([np.eye(joint.shape[1])[low], *_everywhere(groups, merged, joint)])
+    if low.size - low.sum() > MOST_OPTIMIZED:
+        return
+    within = _FIRST_SHARE * seconds
+    solutions = _solved_groups(joint, notion, over, groups, within, gap=_FIRST_GAP)
+    if any(solution.status == "interrupted" for solution in solutions):
+        raise KeyboardInterrupt
+    found = [np.zeros((0, joint.shape[1]))]
+    found += _everywhere(groups, [solution.posteriors for solution in solutions], joint)
+    yield np.vstack(found)
+
+
+def _everywhere(
+    groups: list[Indices], posteriors: list[FloatArray], joint: JointDistribution
+) -> Iterator[FloatArray]:
+    """Yield posteriors of groups as posteriors of all symbols."""
+    for group, own in zip(groups, posteriors, strict=True):
+        full = np.zeros((len(own), joint.shape[1]))
+        full[:, group] = own
+        yield full
+
+
+def _solved_groups(
+    joint: JointDistribution,
+    notion: Notion,
+    over: ConfidenceSet | None,
+    groups: list[Indices],
+    time_limit: float | None,
+    verbose: bool | None = None,
+    **options: Any,
+) -> list[PosteriorSolution]:
+    """Find the optimal random response of each group; an interrupt stops all of them."""
+    start = time.monotonic()
+    solutions: list[PosteriorSolution] = []
+    with Progress(verbose).lent() as progress:
+        for group in groups:
+            if solutions and solutions[-1].status == "interrupted":
+                time_limit = 0.0
+            used = time.monotonic() - start
+            left = None if time_limit is None else max(time_limit - used, 1e-3)
+            problem = UsefulInputs(joint, group=group).problem(notion, over)
+            solutions.append(solve(problem, time_limit=left, verbose=verbose, **options))
+            progress.bar("groups", len(solutions) / len(groups))
+    return solutions
 
 
 def _assembled(

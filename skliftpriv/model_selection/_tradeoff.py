@@ -22,6 +22,7 @@ _ROUNDING = 1e-12
 #: Columns read from the report.
 MEASURES = (
     "nmi",
+    "utility_kept",
     "mutual_information",
     "max_log_lift",
     "min_log_lift",
@@ -36,6 +37,7 @@ def tradeoff_curve(
     X: Any,
     epsilons: Iterable[Any],
     *,
+    y: Any = None,
     sensitive_features: Any = None,
     n_jobs: int | None = None,
     verbose: bool | None = None,
@@ -55,6 +57,10 @@ def tradeoff_curve(
         column(s); or rows that are already counted.
     epsilons : iterable of float or pair
         Budgets to set on every sanitiser.
+    y : array-like of shape (n_rows,), optional
+        The target, for sanitisers that keep what is known about it.
+
+        .. versionadded:: 0.2
     sensitive_features : array-like of shape (n_rows,), optional
         The sensitive values, when they are not a column of X.
     n_jobs : int, optional
@@ -70,6 +76,7 @@ def tradeoff_curve(
 
         - ``mechanism``, ``epsilon``, ``notion`` (with its budget, in words);
         - ``nmi``, ``mutual_information``: what is kept of X;
+        - ``utility_kept``: the share of what was to be kept, X or what is known about a target;
         - ``max_log_lift``, ``min_log_lift``, ``ldp``, ``leakage_mutual_information``,
           ``maximal_leakage``: what is leaked about S;
         - ``budget_used``: level divided by budget, the largest over the sides of the notion; with
@@ -99,7 +106,7 @@ def tradeoff_curve(
     budgets = list(epsilons) if isinstance(epsilons, Iterable) else [epsilons]
     if not budgets:
         raise InvalidParameterError("epsilons is empty: pass at least one budget.")
-    counted = shared_counts(named.values(), X, sensitive_features)
+    counted = shared_counts(named.values(), X, sensitive_features, y)
     tasks = [
         (name, clone(sanitizer).set_params(epsilon=epsilon), rows)
         for (name, sanitizer), rows in zip(named.items(), counted, strict=True)

@@ -9,10 +9,11 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from ._problem import FloatArray, plogp
+from ._image import FloatArray, Image, entropy, plogp
 
 BoolArray = npt.NDArray[np.bool_]
 
+_SMALLEST = 1e-9
 _NARROW = 1e-12
 """Intervals narrower than this get a constant instead of a chord."""
 
@@ -52,18 +53,44 @@ def linear_bound(
 ) -> tuple[FloatArray, FloatArray]:
     """Return ``(cost, constant)`` with ``cost @ v + constant <= H(v)`` on each box.
 
-    There are two bounds for the tail. One is the sum of its chords. The other is
-    sum_{tail} h(v_j) >= h(sum_{tail} v_j) >= chord of h over the range of the tail mass,
-    with h(t) = -t log t, which uses that the tail cannot be empty. The one that is higher
-    at ``point``, where a tight bound is needed, is taken.
+    There are two bounds for the tail. One is the sum of its chords. The other uses that the tail
+    cannot be empty: with h(t) = -t log t and the tail mass m in [m0, m1],
+    sum_{tail} h(v_j) = h(m) + sum_{tail} v_j log(m / v_j), where h(m) lies above its chord and
+    m / v_j is at least max(1, m0 / upper_j). The one that is higher at ``point``, where a tight
+    bound is needed, is taken.
     """
     slope, intercept = chord(lower, upper)
     own = intercept.sum(axis=1)
-    tail_slope, tail_intercept = chord(*tail_range(lower, upper, tail))
-    joint_cost = np.where(tail, tail_slope[:, None], slope)
+    least, most = tail_range(lower, upper, tail)
+    tail_slope, tail_intercept = chord(least, most)
+    spread = np.log(np.maximum(least[:, None] / np.maximum(upper, _SMALLEST), 1.0))
+    joint_cost = np.where(tail, tail_slope[:, None] + spread, slope)
     joint = np.where(tail, 0.0, intercept).sum(axis=1) + tail_intercept
     better = (joint_cost * point).sum(axis=1) + joint > (slope * point).sum(axis=1) + own
     return np.where(better[:, None], joint_cost, slope), np.where(better, joint, own)
+
+
+def corner_bound(utility: Image, lower: FloatArray) -> FloatArray:
+    """Return ``cost`` with ``cost @ v <= H(U v)`` for all posteriors v above each lower bound.
+
+    Posteriors with v >= l form a simplex with the corners l + r e_x, where r = 1 - sum l. H(U v)
+    is concave, so it lies above the linear function that agrees with it at the corners.
+
+    Parameters
+    ----------
+    utility : Image
+        U.
+    lower : ndarray of shape (b, n)
+        Lower bounds of the boxes.
+
+    Returns
+    -------
+    cost : ndarray of shape (b, n)
+    """
+    free = np.maximum(1.0 - lower.sum(axis=1), _SMALLEST)[:, None]
+    image, columns = utility.of(lower), utility.of(np.eye(lower.shape[1]))
+    at_corner = entropy(image[:, None, :] + free[:, :, None] * columns)
+    return (at_corner - (lower * at_corner).sum(axis=1, keepdims=True)) / free
 
 
 def box_minimum(cost: FloatArray, lower: FloatArray, upper: FloatArray) -> FloatArray:

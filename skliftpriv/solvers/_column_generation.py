@@ -8,37 +8,28 @@ from ._bound import BoundImprover
 from ._column_pool import ColumnPool
 from ._presolve import ReducedProblem
 from ._pricing import first_columns, price_heuristically
-from ._problem import FloatArray
 from ._state import SolverState
 
 
-def solve_by_column_generation(
-    reduced: ReducedProblem, state: SolverState, random_state: int
-) -> tuple[FloatArray, FloatArray]:
+def generate_columns(
+    reduced: ReducedProblem, pool: ColumnPool, state: SolverState, random_state: int
+) -> None:
     """Find good posteriors heuristically, then bound the optimum and improve them.
 
     Parameters
     ----------
     reduced : ReducedProblem
         Output of :func:`reduce_problem`.
+    pool : ColumnPool
+        Receives the posteriors.
     state : SolverState
         Clock; receives value and bound.
     random_state : int
         Seed of the search.
-
-    Returns
-    -------
-    posteriors, weights : ndarray of shape (k, g), (k,)
-        The best solution found.
     """
-    pool = ColumnPool(reduced, state)
-    try:
-        lp = reduced.polytope()
-        found, largest = first_columns(reduced, lp, state)
-        pool.add(found, always=True)
-        price_heuristically(pool, lp, state, np.random.default_rng(random_state))
-        if not state.finished:
-            BoundImprover(state, reduced, pool, lp, largest).run()
-    except KeyboardInterrupt:
-        state.interrupted = True
-    return pool.best()
+    lp = reduced.polytope()
+    found, largest = first_columns(reduced, lp, state)
+    pool.add(found, always=True)
+    price_heuristically(pool, lp, state, np.random.default_rng(random_state))
+    if not state.finished:
+        BoundImprover(state, reduced, pool, lp, largest).run()

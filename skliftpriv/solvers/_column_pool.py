@@ -6,8 +6,9 @@ from typing import Protocol
 
 import numpy as np
 
+from ._image import FloatArray, Image
 from ._lp import MasterLP
-from ._problem import FEASIBILITY, FloatArray, entropy
+from ._problem import FEASIBILITY
 from ._state import SolverState
 
 WORTH_A_COLUMN = -1e-8
@@ -19,11 +20,15 @@ _NO_WEIGHT = 1e-10
 
 
 class Allowed(Protocol):
-    """What the pool needs of a problem: the average, and the violation by posteriors."""
+    """What the pool needs of a problem: the average, the costs and violations of posteriors."""
 
     @property
     def p(self) -> FloatArray:
         """The average of the posteriors."""
+
+    @property
+    def utility(self) -> Image:
+        """What a posterior costs."""
 
     def violation(self, posteriors: FloatArray) -> FloatArray:
         """Return the largest violation of a row by each posterior."""
@@ -38,7 +43,7 @@ class ColumnPool:
     """
 
     def __init__(self, problem: Allowed, state: SolverState) -> None:
-        self._problem, self.p = problem, problem.p
+        self._problem, self.p, self.utility = problem, problem.p, problem.utility
         self._state = state
         self._master = MasterLP(self.p)
         self._cap = _FIRST_CAP
@@ -53,12 +58,12 @@ class ColumnPool:
     def add(self, candidates: FloatArray, always: bool = False) -> FloatArray:
         """Add and return the allowed candidates that improve the solution, or all if ``always``."""
         candidates = np.unique(candidates, axis=0)
-        good = entropy(candidates) - candidates @ self.prices < WORTH_A_COLUMN
+        good = self.utility.entropy(candidates) - candidates @ self.prices < WORTH_A_COLUMN
         good |= always
         good &= self._problem.violation(candidates) <= 0.5 * FEASIBILITY
         added = candidates[good]
         if len(added):
-            self._master.add(added, entropy(added))
+            self._master.add(added, self.utility.entropy(added))
             self.columns = np.vstack([self.columns, added])
             self._solve()
         return added
@@ -70,7 +75,8 @@ class ColumnPool:
         self.uses_artificial = float(artificial.sum()) > _NO_WEIGHT
         if not self.uses_artificial:
             self.weights = weights
-            self._state.value = min(self._state.value, float(weights @ entropy(self.columns)))
+            value = float(weights @ self.utility.entropy(self.columns))
+            self._state.value = min(self._state.value, value)
         elif self.weights.size == 0:
             self.weights = np.ones(1)  # p alone
         self._state.n_columns = len(self.columns)
@@ -93,7 +99,7 @@ class ColumnPool:
         """
         if self.uses_artificial or self._state.interrupted:
             master = MasterLP(self.p)
-            master.add(self.columns, entropy(self.columns))
+            master.add(self.columns, self.utility.entropy(self.columns))
             self.weights = master.solve().weights
         used = self.weights > 0
         return self.columns[: used.size][used], self.weights[used]

@@ -7,15 +7,16 @@ more, so its optimum is a bound.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
 from ._column_pool import ColumnPool
+from ._image import FloatArray
 from ._lp import PolytopeLP, PolytopePoint
-from ._pricing import clean, descend, entropy_slopes, price_heuristically
-from ._problem import FEASIBILITY, FloatArray, PosteriorProblem, PosteriorSolution
+from ._pricing import clean, descend, price_heuristically
+from ._problem import FEASIBILITY, PosteriorProblem, PosteriorSolution
 from ._state import SolverState
 
 _VIOLATED = 0.1 * FEASIBILITY
@@ -38,7 +39,7 @@ class CutProblem:
     def __init__(self, problem: PosteriorProblem) -> None:
         assert problem.separate is not None
         self._separate = problem.separate
-        self.p = problem.p_x
+        self.p, self.image, self.utility = problem.p_x, problem.image, problem.utility
 
     def sharpest_rows(self, v: FloatArray) -> FloatArray:
         """Return the rows that are tightest at a posterior, scaled to entries of at most 1."""
@@ -95,7 +96,11 @@ class CutPolytope(PolytopeLP):
 
 
 def solve_by_cutting_planes(
-    problem: PosteriorProblem, state: SolverState, random_state: int, solve_rows: Solve
+    problem: PosteriorProblem,
+    start: Iterator[FloatArray],
+    state: SolverState,
+    random_state: int,
+    solve_rows: Solve,
 ) -> tuple[FloatArray, FloatArray]:
     """Search the allowed posteriors, then bound the optimum by the rows found.
 
@@ -103,6 +108,8 @@ def solve_by_cutting_planes(
     ----------
     problem : PosteriorProblem
         With ``separate``.
+    start : iterator of ndarray of shape (k, n)
+        Posteriors to begin with.
     state : SolverState
         Clock; receives value and bound.
     random_state : int
@@ -118,6 +125,8 @@ def solve_by_cutting_planes(
     cuts = CutProblem(problem)
     pool = ColumnPool(cuts, state)
     try:
+        for part in start:
+            pool.add(part, always=True)
         pool.add(_rays(cuts), always=True)
         lp = CutPolytope(cuts)
         pool.add(_favourites(lp, cuts.p, state), always=True)
@@ -171,17 +180,20 @@ def _bound(
     end = state.seconds + min(state.left(default=_BOUND_SECONDS), _BOUND_SECONDS)
     while not state.closed and state.seconds < end:
         relaxed = solve_rows(
-            PosteriorProblem(problem.p, rows),
-            gap=0.5 * state.gap_nats / state.entropy_x,
+            PosteriorProblem(problem.p, rows, image=problem.image),
+            gap=0.5 * state.gap_nats / max(state.scale.information, 1e-300),
             time_limit=max(end - state.seconds, 1e-3),
         )
         if relaxed.status == "interrupted":
             raise KeyboardInterrupt
         state.n_nodes += relaxed.n_nodes
-        state.improve_bound(float(1 - relaxed.upper_bound) * state.entropy_x)
+        state.improve_bound(state.scale.constant - relaxed.upper_bound * state.scale.information)
         state.report()
         broken = [problem.broken_rows(v) for v in relaxed.posteriors]
-        found = [descend(lp, pool.prices, entropy_slopes(v))[0] for v in relaxed.posteriors]
+        found = [
+            descend(lp, pool.utility, pool.prices, pool.utility.slopes(v))[0]
+            for v in relaxed.posteriors
+        ]
         if not len(pool.add(np.array(found))) and not sum(map(len, broken)):
             break
         rows = np.vstack([rows, *broken])

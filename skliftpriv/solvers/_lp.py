@@ -8,7 +8,7 @@ import highspy
 import numpy as np
 
 from ..exceptions import SkliftprivError
-from ._problem import FloatArray, IntArray
+from ._image import FloatArray, IntArray
 
 _TOLERANCE = 1e-10
 _FALLBACK_TOLERANCES = (1e-10, 1e-9, 1e-8, 1e-7)

@@ -1,4 +1,4 @@
-"""Solver for one ranged row (binary S): every vertex is a symbol or a pair of symbols."""
+"""Pricing for one ranged row (binary S): every vertex is a symbol or a pair of symbols."""
 
 from __future__ import annotations
 
@@ -6,10 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ._lp import MasterLP
+from ._image import FloatArray, Image, plogp
 from ._presolve import ReducedProblem
-from ._problem import FloatArray, plogp
-from ._state import SolverState
 
 _NEGATIVE = -1e-10
 
@@ -20,32 +18,49 @@ class _Pairs(NamedTuple):
     below: np.ndarray  # symbols under the end, shape (a,)
     above: np.ndarray  # symbols over the end, shape (b,)
     share: FloatArray  # mass on the symbol below, shape (a, b)
-    cost: FloatArray  # entropy of the pair, shape (a, b)
+    cost: FloatArray  # entropy of the image of the pair, shape (a, b)
 
 
-def _pairs_at(direction: FloatArray, end: float) -> _Pairs:
+def _pairs_at(direction: FloatArray, end: float, utility: Image) -> _Pairs:
     below, above = np.flatnonzero(direction < end), np.flatnonzero(direction > end)
     under = end - direction[below][:, None]
     over = direction[above][None] - end
     share = over / (under + over)
-    return _Pairs(below, above, share, plogp(share) + plogp(1.0 - share))
+    return _Pairs(below, above, share, _entropies(utility, below, above, share))
 
 
-def _columns(pairs: _Pairs, i: np.ndarray, j: np.ndarray, n: int) -> tuple[FloatArray, FloatArray]:
-    """Return the posteriors of the pairs (below[i], above[j]), and their entropies."""
-    v = np.zeros((i.size, n))
-    k = np.arange(i.size)
+def _entropies(
+    utility: Image, below: np.ndarray, above: np.ndarray, share: FloatArray
+) -> FloatArray:
+    """Return the entropy of the image of every pair."""
+    if utility.matrix is None or utility.symbols is not None:
+        apart = plogp(share) + plogp(1.0 - share)
+        if utility.symbols is None:
+            return apart
+        return np.where(utility.symbols[below][:, None] == utility.symbols[above], 0.0, apart)
+    cost = np.zeros_like(share)
+    for part in utility.matrix:  # one at a time, so that memory does not grow with the parts
+        cost += plogp(share * part[below][:, None] + (1.0 - share) * part[above])
+    return cost
+
+
+def _columns(pairs: _Pairs, chosen: np.ndarray, n: int) -> FloatArray:
+    """Return the posteriors of chosen pairs (position in below, position in above)."""
+    i, j = chosen.T
+    v = np.zeros((len(chosen), n))
+    k = np.arange(len(chosen))
     v[k, pairs.below[i]] = pairs.share[i, j]
     v[k, pairs.above[j]] = 1.0 - pairs.share[i, j]
-    return v, pairs.cost[i, j]
+    return v
 
 
 def _staircases(pairs: _Pairs, p: FloatArray, direction: FloatArray, end: float) -> np.ndarray:
     """Match the shortfall below the end with the surplus above it, in both directions.
 
     A pair uses equal amounts of p_x |d_x - end| on both sides, so pairs at one end form
-    a transportation problem. Its cost is anti-Monge: for a single end, matching the
-    nearest below with the farthest above is optimal. The other end needs the reverse.
+    a transportation problem. If the image is the identity, its cost is anti-Monge: for a single
+    end, matching the nearest below with the farthest above is optimal. The other end needs the
+    reverse. For other images this is only a start.
     """
     found = []
     for sign in (1.0, -1.0):
@@ -64,26 +79,26 @@ class _Family:
     """The pairs at one end of the range, with their exact pricing."""
 
     def __init__(self, reduced: ReducedProblem, end: float) -> None:
-        self.pairs = _pairs_at(reduced.directions[0], end)
+        self.pairs = _pairs_at(reduced.directions[0], end, reduced.utility)
         self.empty = self.pairs.share.size == 0
         self._n = reduced.p.size
         if not self.empty:
             start = _staircases(self.pairs, reduced.p, reduced.directions[0], end)
-            self.start = _columns(self.pairs, start[:, 0], start[:, 1], self._n)
+            self.start = _columns(self.pairs, start, self._n)
 
     def _reduced_costs(self, prices: FloatArray) -> FloatArray:
         below, above, share, cost = self.pairs
         return cost - prices[above] - share * (prices[below][:, None] - prices[above])
 
-    def improving(self, prices: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the best pair of each symbol if it improves the solution, and the entropies."""
+    def improving(self, prices: FloatArray) -> FloatArray:
+        """Return the best pair of each symbol if it improves the solution."""
         reduced_cost = self._reduced_costs(prices)
         best_above, best_below = reduced_cost.argmin(axis=1), reduced_cost.argmin(axis=0)
         i = np.concatenate([np.arange(best_above.size), best_below])
         j = np.concatenate([best_above, np.arange(best_below.size)])
         good = reduced_cost[i, j] < _NEGATIVE
         chosen = np.unique(np.column_stack([i[good], j[good]]), axis=0)
-        return _columns(self.pairs, chosen[:, 0], chosen[:, 1], self._n)
+        return _columns(self.pairs, chosen, self._n)
 
     def lowered(self, prices: FloatArray) -> FloatArray:
         """Lower prices of symbols below the end until no pair has a negative reduced cost."""
@@ -93,59 +108,27 @@ class _Family:
         return prices
 
 
-def solve_by_pairs(reduced: ReducedProblem, state: SolverState) -> tuple[FloatArray, FloatArray]:
-    """Generate columns, pricing all pairs exactly.
+class PairPricer:
+    """Prices all symbols and pairs of a problem with exactly one ranged row."""
 
-    Parameters
-    ----------
-    reduced : ReducedProblem
-        A problem with exactly one ranged row.
-    state : SolverState
-        Clock; receives value and bound.
+    def __init__(self, reduced: ReducedProblem) -> None:
+        direction, lo, hi, p = reduced.directions[0], reduced.lo[0], reduced.hi[0], reduced.p
+        self._p, self._allowed = p, (direction >= lo) & (direction <= hi)
+        self._alone = reduced.utility.entropy(np.eye(p.size))
+        self._families = [f for f in (_Family(reduced, end) for end in (lo, hi)) if not f.empty]
+        singles = np.eye(p.size)[self._allowed]
+        self.first = np.vstack([singles, *(family.start for family in self._families)])
 
-    Returns
-    -------
-    posteriors, weights : ndarray of shape (k, g), (k,)
-        The best solution found.
-    """
-    direction, lo, hi, p = reduced.directions[0], reduced.lo[0], reduced.hi[0], reduced.p
-    singles = np.eye(p.size)[(direction >= lo) & (direction <= hi)]
-    families = [f for f in (_Family(reduced, end) for end in (lo, hi)) if not f.empty]
-    columns = np.vstack([p[None], singles, *(f.start[0] for f in families)])
-    costs = [plogp(p).sum(keepdims=True), np.zeros(len(singles)), *(f.start[1] for f in families)]
-    best = columns[:1], np.ones(1)
-    try:
-        master = MasterLP(p)
-        master.add(columns, np.concatenate(costs))
-        while True:  # the first columns are good, so solve once even if time is up
-            point = master.solve()
-            state.value, state.n_columns = point.objective, len(columns)
-            best = columns[point.weights > 0], point.weights[point.weights > 0]
-            new, new_costs, bound = _price(families, point.prices, singles, p)
-            state.improve_bound(bound)
-            state.report()
-            if state.finished or len(new) == 0:
-                break
-            master.add(new, new_costs)
-            columns = np.vstack([columns, new])
-    except KeyboardInterrupt:
-        state.interrupted = True
-    return best
+    def price(self, prices: FloatArray) -> tuple[FloatArray, float]:
+        """Return improving pairs and a lower bound on the conditional entropy.
 
-
-def _price(
-    families: list[_Family], prices: FloatArray, singles: FloatArray, p: FloatArray
-) -> tuple[FloatArray, FloatArray, float]:
-    """Return improving pairs, their entropies, and a lower bound on the conditional entropy.
-
-    Prices with prices.v <= H(v) for every allowed posterior v give the bound prices.p. They are
-    made so by capping the price of symbols that are allowed alone, with entropy 0, and lowering
-    others: lowering a price never violates an inequality that holds already.
-    """
-    found = [family.improving(prices) for family in families]
-    new = np.vstack([np.zeros((0, p.size)), *(columns for columns, _ in found)])
-    costs = np.concatenate([np.zeros(0), *(cost for _, cost in found)])
-    valid = np.where(singles.any(axis=0), np.minimum(prices, 0.0), prices)
-    for family in families:
-        valid = family.lowered(valid)
-    return new, costs, float(valid @ p)
+        Prices with prices.v <= H(U v) for every allowed posterior v give the bound prices.p. They
+        are made so by capping the price of symbols that are allowed alone and lowering others:
+        lowering a price never violates an inequality that holds already.
+        """
+        none = np.zeros((0, self._p.size))
+        found = np.vstack([none, *(family.improving(prices) for family in self._families)])
+        valid = np.where(self._allowed, np.minimum(prices, self._alone), prices)
+        for family in self._families:
+            valid = family.lowered(valid)
+        return found, float(valid @ self._p)

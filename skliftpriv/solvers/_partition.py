@@ -8,16 +8,19 @@ from ._boxes import (
     BoolArray,
     box_minimum,
     branch_coordinate,
+    corner_bound,
     linear_bound,
     tighten,
 )
-from ._lp import PolytopeLP
+from ._image import FloatArray, IntArray
 from ._presolve import ReducedProblem
-from ._problem import FloatArray, IntArray
 
 _CHUNK = 2000
 _INNER = 0.4
 """A split point keeps at least this share of the interval on either side."""
+_TOPLESS = 1e-3
+"""Boxes without a larger lower bound have no symbol whose price can be lowered for them."""
+_TRIED = 6
 _PROOF = 1e-12
 """With multipliers up to 1, a contradiction below this may be due to rounding."""
 
@@ -25,10 +28,10 @@ _PROOF = 1e-12
 class Partition:
     """Boxes that cover the polytope, refined by splitting.
 
-    For prices pi, box N and any row multipliers y, weak duality gives
+    Each box N has a linear function c_N with c_N.v <= H(U v) on N. For prices pi and any row
+    multipliers y, weak duality gives
 
-        min_{v in P, v in N} c_N(v) - pi.v
-            >= const_N + support(y) + min_{v in N} (c_N - D'y - pi).v,
+        min_{v in P, v in N} (c_N - pi).v >= support(y) + min_{v in N} (c_N - D'y - pi).v,
 
     whose right-hand side is computed by sorting. So bounds do not depend on the tolerances of the
     LP solver, and the multipliers of an earlier LP still bound a box at new prices.
@@ -44,15 +47,16 @@ class Partition:
         Number of linear programs solved.
     """
 
-    def __init__(self, reduced: ReducedProblem, lp: PolytopeLP, largest: FloatArray) -> None:
+    def __init__(self, reduced: ReducedProblem, largest: FloatArray) -> None:
         n, m = reduced.p.size, reduced.lo.size
-        self._reduced, self._lp = reduced, lp
+        # A copy of the polytope of its own, because other uses need other warm starts.
+        self._reduced, self._lp = reduced, reduced.polytope()
         self.size = 0
         self.n_nodes = 0
         self.lower, self.upper = np.zeros((0, n)), np.zeros((0, n))
         self.tail = np.zeros((0, n), dtype=bool)
-        self.cost, self.constant = np.zeros((0, n)), np.zeros(0)
-        self._priced, self._base = np.zeros((0, n)), np.zeros(0)  # c_N - D'y, const + support
+        self.cost = np.zeros((0, n))
+        self._priced, self._base = np.zeros((0, n)), np.zeros(0)  # c_N - D'y, support
         self._multipliers = np.zeros((0, m))
         self.alive, self.bound = np.zeros(0, dtype=bool), np.zeros(0)
         self._prices = np.zeros(n)
@@ -75,7 +79,7 @@ class Partition:
         if self.size <= self.alive.size:
             return index
         extra = max(self.size, 2 * self.alive.size) - self.alive.size
-        for name in ("lower", "upper", "tail", "cost", "constant", "_priced", "_base",
+        for name in ("lower", "upper", "tail", "cost", "_priced", "_base",
                      "_multipliers", "alive", "bound"):  # fmt: skip
             old = getattr(self, name)
             new = np.zeros((extra, *old.shape[1:]), dtype=old.dtype)
@@ -96,15 +100,25 @@ class Partition:
         self.alive[index] = (upper - lower).min(axis=1) >= -1e-12
         lower = np.minimum(lower, upper)
         self.lower[index], self.upper[index], self.tail[index] = lower, upper, tail
-        self.cost[index], self.constant[index] = linear_bound(lower, upper, tail, points)
+        self.cost[index] = self._linear_bound(lower, upper, tail, points)
         self._set_multipliers(index, multipliers)
         self.bound[index] = -np.inf
+
+    def _linear_bound(
+        self, lower: FloatArray, upper: FloatArray, tail: BoolArray, points: FloatArray
+    ) -> FloatArray:
+        """Return ``cost`` with ``cost @ v <= H(U v)`` on each box, large at the points."""
+        utility = self._reduced.utility
+        if not utility.identity:
+            return corner_bound(utility, lower)
+        cost, constant = linear_bound(lower, upper, tail, points)
+        return cost + constant[:, None]
 
     def _set_multipliers(self, index: IntArray, multipliers: FloatArray) -> None:
         multipliers, support = self._reduced.supported(multipliers)
         self._multipliers[index] = multipliers
         self._priced[index] = self.cost[index] - multipliers @ self._reduced.directions
-        self._base[index] = self.constant[index] + support
+        self._base[index] = support
 
     def _recompute(self, index: IntArray) -> None:
         """Bound boxes at the current prices by their stored multipliers."""
@@ -161,11 +175,27 @@ class Partition:
         alive = self.alive[: self.size]
         return float(self.bound[: self.size][alive].min(initial=np.inf))
 
-    def values(self, box: int, points: FloatArray) -> FloatArray:
-        """Return the linear lower bound of a box at points, infinite at points outside."""
-        inside = (points >= self.lower[box] - 1e-9) & (points <= self.upper[box] + 1e-9)
-        value = points @ self.cost[box] + self.constant[box]
-        return np.where(inside.all(axis=1) & self.alive[box], value, np.inf)
+    def objective_bound(self) -> float:
+        """Return a lower bound on the conditional entropy.
+
+        Prices pi with reduced costs of at least -t give the bound pi.p - t. If boxes that contain
+        only posteriors with v_x >= l are below -t by d, lowering the price of x by d / l lifts
+        them to -t. So the smallest bound of each symbol counts by its probability, rather than the
+        smallest of all for all symbols. Several t are tried.
+        """
+        alive = np.flatnonzero(self.alive[: self.size])
+        missing = np.maximum(-self.bound[alive], 0.0)
+        top = self.lower[alive].argmax(axis=1)
+        least = self.lower[alive, top]
+        topless = least <= _TOPLESS
+        shared = float(missing[topless].max(initial=0.0))
+        best = -np.inf
+        for t in shared + (missing.max(initial=shared) - shared) * np.linspace(0.0, 1.0, _TRIED):
+            lowered = np.zeros(self._prices.size)
+            excess = np.maximum(missing - t, 0.0)[~topless] / least[~topless]
+            np.maximum.at(lowered, top[~topless], excess)
+            best = max(best, float((self._prices - lowered) @ self._reduced.p) - t)
+        return best
 
     def split(self, boxes: IntArray, points: FloatArray) -> IntArray:
         """Split distinct boxes into two halves each, whose bounds are higher at the points.
@@ -183,17 +213,21 @@ class Partition:
             The new boxes; the first half reuses the slot of its parent.
         """
         lower, upper, tail = self.lower[boxes], self.upper[boxes], self.tail[boxes]
-        cuts = zip(lower, upper, tail, points, strict=True)
-        j = np.array([branch_coordinate(*cut) for cut in cuts])
         k = np.arange(boxes.size)
-        low, high = lower[k, j], upper[k, j]
-        margin = _INNER * (high - low)
-        middle = np.clip(points[k, j], low + margin, high - margin)
-        tail[k, j] = False
+        if self._reduced.utility.identity:
+            cuts = zip(lower, upper, tail, points, strict=True)
+            j = np.array([branch_coordinate(*cut) for cut in cuts])
+            low, high = lower[k, j], upper[k, j]
+            margin = _INNER * (high - low)
+            middle = np.clip(points[k, j], low + margin, high - margin)
+        else:
+            j = (points - lower).argmax(axis=1)
+            middle = lower[k, j] + 0.7 * (points[k, j] - lower[k, j])
         lower, upper = np.repeat(lower, 2, axis=0), np.repeat(upper, 2, axis=0)
         upper[2 * k, j] = lower[2 * k + 1, j] = middle
         multipliers = np.repeat(self._multipliers[boxes], 2, axis=0)
         halves = np.column_stack([boxes, self._new_slots(boxes.size)])
         tail, points = np.repeat(tail, 2, axis=0), np.repeat(points, 2, axis=0)
+        tail[2 * k + 1, j] = False  # below the cut a symbol of the tail stays there
         self._write(halves.ravel(), lower, upper, tail, multipliers, points)
         return halves

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 from scipy.optimize import nnls
 
+from ._image import FloatArray, Image
 from ._lp import MasterLP
-from ._problem import FEASIBILITY, FloatArray, PosteriorProblem, entropy
+from ._problem import FEASIBILITY, PosteriorProblem
 
 _DROP = 1e-12
 """Outputs with smaller weights are dropped."""
@@ -16,10 +17,15 @@ _TOUCH = 1e-6
 """Largest share of p that is mixed into the posteriors to undo rounding."""
 
 
-def _merge_duplicates(v: FloatArray, q: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Average posteriors that agree to ten digits (the average stays allowed)."""
+def _merge_duplicates(
+    v: FloatArray, q: FloatArray, image: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Average posteriors whose images agree to ten digits (the average stays allowed).
+
+    Nothing is lost of what is to be kept, and the output says less about S.
+    """
     first: dict[bytes, int] = {}  # far faster than np.unique on thousands of long rows
-    rounded = np.round(v, 10) + 0.0  # no negative zeros
+    rounded = np.round(image, 10) + 0.0  # no negative zeros
     group = np.array([first.setdefault(row.tobytes(), len(first)) for row in rounded])
     weights = np.bincount(group, weights=q).astype(float)
     merged = np.zeros((weights.size, v.shape[1]))
@@ -38,11 +44,13 @@ def _solve_square(v: FloatArray, p: FloatArray) -> FloatArray:
     return np.asarray(np.linalg.lstsq(v.T, p, rcond=None)[0], dtype=float)
 
 
-def _basic_weights(v: FloatArray, q: FloatArray, p: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _basic_weights(
+    v: FloatArray, q: FloatArray, p: FloatArray, utility: Image
+) -> tuple[FloatArray, FloatArray]:
     """Reduce to at most n outputs, and solve for their weights to full precision."""
     if len(v) > p.size:
         master = MasterLP(p)
-        master.add(v, entropy(v))
+        master.add(v, utility.entropy(v))
         q = master.solve().weights
         v, q = v[q > _DROP], q[q > _DROP]
     for _ in range(_ATTEMPTS):
@@ -97,11 +105,14 @@ def polish(
     posteriors, weights : ndarray of shape (k, n), (k,)
     """
     p = problem.p_x
-    v, q = _merge_duplicates(posteriors, weights)
-    v, q = _basic_weights(v, q, p)
+    utility = problem.utility
+    v, q = _merge_duplicates(posteriors, weights, posteriors)
+    v, q = _basic_weights(v, q, p, utility)
     if len(q) == 0 or np.any((q @ v) <= 0.5 * p):
         return p[None].copy(), np.ones(1)  # a constant output; not reached unless the LP failed
     v, q = _balance(v, q, p)
+    if not utility.identity:
+        v, q = _merge_duplicates(v, q, utility.of(v))
     v = _pull_inside(v, problem)
     order = np.argsort(-q, kind="stable")
     return v[order], q[order]

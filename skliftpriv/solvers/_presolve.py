@@ -7,8 +7,9 @@ from itertools import pairwise
 
 import numpy as np
 
+from ._image import FloatArray, Image, IntArray
 from ._lp import PolytopeLP
-from ._problem import FloatArray, IntArray, PosteriorProblem, entropy
+from ._problem import PosteriorProblem
 
 _PARALLEL = 1e-12
 
@@ -27,6 +28,8 @@ class ReducedProblem:
         Group of each original symbol.
     p_x : ndarray of shape (n,)
         Probability of each original symbol.
+    utility : Image
+        What an output costs, as a function of its group posterior.
     """
 
     p: FloatArray
@@ -35,15 +38,17 @@ class ReducedProblem:
     hi: FloatArray
     group_of: IntArray
     p_x: FloatArray
-
-    @property
-    def entropy(self) -> float:
-        """Entropy of X (not of the group): I(X;Y) = entropy - objective."""
-        return float(entropy(self.p_x))
+    utility: Image
 
     def polytope(self) -> PolytopeLP:
         """Return a linear program over the allowed group posteriors."""
         return PolytopeLP(self.directions, self.lo, self.hi)
+
+    def grouped(self, posteriors: FloatArray) -> FloatArray:
+        """Turn posteriors of the original symbols into posteriors of the groups."""
+        result = np.zeros((len(posteriors), self.p.size))
+        np.add.at(result.T, self.group_of, posteriors.T)
+        return result
 
     def supported(self, multipliers: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return usable multipliers y and numbers s with ``y @ D @ v >= s`` for allowed v.
@@ -105,43 +110,48 @@ def _ranged_rows(rows: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
 
 
 def reduce_problem(problem: PosteriorProblem) -> ReducedProblem:
-    """Drop rows that never bind, combine rows into ranges, and merge identical symbols.
+    """Drop rows that never bind, combine rows into ranges, and merge symbols.
 
-    Merging is exact. Let g be the group masses of a posterior v. The chain rule gives
+    Symbols with the same image are merged if no row distinguishes them: only their total matters.
+    If the image is the identity, all symbols that no row distinguishes are merged, which is exact
+    too. Let g be the group masses of a posterior v. The chain rule gives
     H(v) = H(g) + sum_G g_G H(v | G) >= H(g), so the group problem gives a lower bound, and
     :func:`expand` turns each group posterior into posteriors with one member per group,
     whose entropy is H(g), without changing the average. Hence both optima are equal.
     """
     directions, lo, hi = _ranged_rows(problem.rows)
-    if len(directions) == 0:  # nothing binds: one group, which expands to the identity
+    alike = directions if problem.image is None else np.vstack([directions, problem.image])
+    if len(alike) == 0:  # nothing binds: one group, which expands to the identity
         first, group_of = np.zeros(1, dtype=int), np.zeros(problem.n_symbols, dtype=int)
     else:
         # Columns are compared after rounding far below the tolerance of rows.
         _, first, group_of = np.unique(
-            np.round(directions, 13), axis=1, return_index=True, return_inverse=True
+            np.round(alike, 13), axis=1, return_index=True, return_inverse=True
         )
         group_of = np.asarray(group_of).ravel()
     p: FloatArray = np.bincount(group_of, weights=problem.p_x).astype(float)
     directions = np.ascontiguousarray(directions[:, first])
+    image = None if problem.image is None else np.ascontiguousarray(problem.image[:, first])
     # p is feasible in exact arithmetic, so rounding must not exclude it.
     at_p = directions @ p
-    return ReducedProblem(
-        p, directions, np.minimum(lo, at_p), np.maximum(hi, at_p), group_of, problem.p_x
-    )
+    lo, hi = np.minimum(lo, at_p), np.maximum(hi, at_p)
+    return ReducedProblem(p, directions, lo, hi, group_of, problem.p_x, Image(image))
 
 
 def expand(
     reduced: ReducedProblem, posteriors: FloatArray, weights: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Turn group posteriors into symbol posteriors with one member of each group.
+    """Turn group posteriors into symbol posteriors that cost the same.
 
-    Each group is laid out on [0, 1) with one interval per member, of length
-    P(member | group). Between two neighbouring break points of the groups in the
-    support every group has one member, which gives one posterior.
+    Members with the same image share the mass of their group in proportion to p. If the image is
+    the identity, each posterior has one member of each group. Each group is laid out on [0, 1)
+    with one interval per member, of length P(member | group). Between two neighbouring break
+    points of the groups in the support every group has one member, which gives one posterior.
     """
     n = reduced.p_x.size
-    if reduced.p.size == n:
-        return posteriors[:, reduced.group_of], weights
+    if reduced.p.size == n or not reduced.utility.identity:
+        share = reduced.p_x / reduced.p[reduced.group_of]
+        return posteriors[:, reduced.group_of] * share, weights
     members = [np.flatnonzero(reduced.group_of == g) for g in range(reduced.p.size)]
     ends = [np.cumsum(reduced.p_x[m]) / reduced.p_x[m].sum() for m in members]
     split_posteriors, split_weights = [], []

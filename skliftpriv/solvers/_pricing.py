@@ -5,13 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from ._column_pool import WORTH_A_COLUMN, ColumnPool
+from ._image import FloatArray, Image
 from ._lp import PolytopeLP
 from ._presolve import ReducedProblem
-from ._problem import FloatArray, entropy
 from ._state import SolverState
 
-_FLOOR = 1e-4
-"""Smaller entries are linearised at this value: the slope of -t log t at 0 is infinite."""
 _IDLE_ROUNDS = 2
 """The search ends after this many rounds in a row that are not worthwhile."""
 _WORTHWHILE = 1e-4
@@ -26,21 +24,20 @@ def clean(v: FloatArray) -> FloatArray:
     return v / v.sum(axis=-1, keepdims=True)
 
 
-def entropy_slopes(v: FloatArray) -> FloatArray:
-    """Return the slopes of H at v, up to a constant that sum v = 1 makes irrelevant."""
-    return -np.log(np.maximum(v, _FLOOR))
+def descend(
+    lp: PolytopeLP, utility: Image, prices: FloatArray, slopes: FloatArray
+) -> tuple[FloatArray, float]:
+    """Find a local minimum of H(U v) - prices.v by repeated linearisation.
 
-
-def descend(lp: PolytopeLP, prices: FloatArray, slopes: FloatArray) -> tuple[FloatArray, float]:
-    """Find a local minimum of H(v) - prices.v by repeated linearisation.
-
-    H is concave, so it lies below each of its linearisations, and a minimiser of the
+    H(U v) is concave, so it lies below each of its linearisations, and a minimiser of the
     linearised function at v is at least as good as v.
 
     Parameters
     ----------
     lp : PolytopeLP
         The polytope of allowed posteriors.
+    utility : Image
+        What a posterior costs.
     prices : ndarray of shape (n,)
         Price of each symbol.
     slopes : ndarray of shape (n,)
@@ -51,26 +48,29 @@ def descend(lp: PolytopeLP, prices: FloatArray, slopes: FloatArray) -> tuple[Flo
     v : ndarray of shape (n,)
         A vertex.
     reduced_cost : float
-        ``H(v) - prices @ v``.
+        ``H(U v) - prices @ v``.
     """
     best, best_cost = slopes, np.inf
     while True:
         point = lp.minimise(slopes - prices)
         assert point is not None  # p_x is inside
         v = clean(point.v)
-        cost = float(entropy(v) - prices @ v)
+        cost = float(utility.entropy(v) - prices @ v)
         if cost >= best_cost - 1e-10:
             return best, best_cost
         best, best_cost = v, cost
-        slopes = entropy_slopes(v)
+        slopes = utility.slopes(v)
 
 
-def random_slopes(rng: np.random.Generator, n: int, x: int) -> FloatArray:
+def random_slopes(rng: np.random.Generator, utility: Image, n: int, x: int) -> FloatArray:
     """Return slopes at a random point where x has a large mass."""
     mass = rng.uniform(0.4, 0.98)
-    slopes: FloatArray = -np.log((1.0 - mass) * rng.uniform(0.02, 1.0, n) ** 2)
-    slopes[x] = -np.log(mass)
-    return slopes
+    others: FloatArray = rng.uniform(0.02, 1.0, n) ** 2
+    if not utility.identity:
+        others /= others.sum()  # an image adds them up, which would drown x
+    point = (1.0 - mass) * others
+    point[x] = mass
+    return utility.slopes(point)
 
 
 def first_columns(
@@ -121,7 +121,7 @@ def price_heuristically(
         before = pool.objective
         found = []
         for x in range(n):
-            v, cost = descend(lp, pool.prices, random_slopes(rng, n, x))
+            v, cost = descend(lp, pool.utility, pool.prices, random_slopes(rng, pool.utility, n, x))
             if cost < WORTH_A_COLUMN:
                 found.append(v)
             if state.fraction_used >= _SEARCH_TIME:

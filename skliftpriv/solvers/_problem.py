@@ -7,49 +7,53 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
-from scipy.special import entr
 
 from ..exceptions import InfeasibleError, InvalidDistributionError, InvalidParameterError
+from ._image import FloatArray, Image, Scale, entropy
 
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.intp]
 Status = Literal["optimal", "gap_reached", "time_limit", "interrupted"]
 
 FEASIBILITY = 1e-9
 """Largest accepted violation of a row by a returned posterior."""
 
 
-def plogp(t: FloatArray) -> FloatArray:
-    """Return -t log t elementwise; negative values, which linear programs may leave, count as 0."""
-    return np.asarray(entr(np.maximum(t, 0.0)))
-
-
-def entropy(v: FloatArray) -> FloatArray:
-    """Return the natural-log entropy along the last axis."""
-    return plogp(v).sum(axis=-1)
-
-
 @dataclass(frozen=True)
 class PosteriorProblem:
     r"""Choose posteriors that keep the most information under linear privacy rows.
 
-    .. math::
-        \min_{q, v} \sum_y q_y H(v_y)
-        \quad\text{s.t.}\quad \sum_y q_y v_y = p_X,\; q \ge 0,\; v_y \in P,
+    An input of a mechanism has the distribution p, and each output y is a posterior v_y over the
+    inputs, with weight q_y:
 
-    with :math:`P = \{v \ge 0, 1^\top v = 1, A v \le 0\}`. Then
-    :math:`I(X;Y) = H(X) - \sum_y q_y H(v_y)`.
+    .. math::
+        \min_{q, v} \sum_y q_y H(U v_y)
+        \quad\text{s.t.}\quad \sum_y q_y v_y = p,\; q \ge 0,\; v_y \in P,
+
+    with :math:`P = \{v \ge 0, 1^\top v = 1, A v \le 0\}`. The information that the output has
+    about what is to be kept is :math:`H(U p) - \sum_y q_y H(U v_y)`. The matrix U says what that
+    is:
+
+    ================================  =======================  =================
+    what is kept                      inputs                   U
+    ================================  =======================  =================
+    X                                 x                        identity
+    a target T                        x                        P(T|X)
+    X, by a mechanism that sees S     pairs (s, x)             sums over s
+    T, by a mechanism that sees S     pairs (s, x)             P(T|S,X)
+    ================================  =======================  =================
+
+    H(U v) is concave in v, so an optimum uses only vertices of P, whatever U is.
 
     Parameters
     ----------
     p_x : array-like of shape (n,)
-        Positive probabilities of the useful symbols, summing to 1.
+        Positive probabilities of the inputs, summing to 1.
     rows : array-like of shape (m, n)
         The matrix A. ``m = 0`` is allowed and means no constraint.
     separate : callable, optional
         Returns further rows on demand if there are too many to list: for a posterior v, rows of A
         that are tightest at v. p_x must meet all of them, and v is allowed if it meets these.
+    image : array-like of shape (k, n), optional
+        The matrix U; its columns are distributions. None for the identity.
 
     Examples
     --------
@@ -61,6 +65,7 @@ class PosteriorProblem:
     p_x: FloatArray
     rows: FloatArray
     separate: Callable[[FloatArray], FloatArray] | None = None
+    image: FloatArray | None = None
 
     def __post_init__(self) -> None:
         p_x = np.array(self.p_x, dtype=float)
@@ -83,20 +88,39 @@ class PosteriorProblem:
                 f"p_x violates a row by {worst:.3g}, so not even a constant output is allowed. "
                 "Check that the rows were built from the same joint distribution as p_x."
             )
-        p_x = p_x / p_x.sum()
-        for name, value in (("p_x", p_x), ("rows", rows)):
-            value.setflags(write=False)
+        image = None if self.image is None else _distributions(self.image, p_x.size)
+        for name, value in (("p_x", p_x / p_x.sum()), ("rows", rows), ("image", image)):
+            if value is not None:
+                value.setflags(write=False)
             object.__setattr__(self, name, value)
 
     @property
     def n_symbols(self) -> int:
-        """Number of useful symbols n."""
+        """Number of inputs n."""
         return int(self.p_x.size)
 
     @property
-    def entropy(self) -> float:
-        """H(X) in nats."""
-        return float(entropy(self.p_x))
+    def utility(self) -> Image:
+        """What an output costs, as a function of its posterior."""
+        return Image(self.image)
+
+    @property
+    def scale(self) -> Scale:
+        """The conditional entropies between which every solution lies."""
+        alone = 0.0 if self.image is None else float(entropy(self.image.T) @ self.p_x)
+        return Scale(float(self.utility.entropy(self.p_x)), alone)
+
+
+def _distributions(image: FloatArray, n: int) -> FloatArray:
+    """Check that the columns of U are distributions, and make their sums exact."""
+    matrix = np.array(image, dtype=float)
+    if matrix.ndim != 2 or matrix.shape[1] != n or matrix.shape[0] == 0:
+        raise InvalidParameterError(f"image must have shape (k, {n}), got {matrix.shape}.")
+    if not np.all(np.isfinite(matrix)) or np.any(matrix < 0):
+        raise InvalidParameterError("image must contain probabilities: numbers from 0 to 1.")
+    if np.abs(matrix.sum(axis=0) - 1).max() > 1e-9:
+        raise InvalidParameterError("The columns of image must sum to 1.")
+    return matrix / matrix.sum(axis=0)
 
 
 @dataclass(frozen=True)
@@ -111,10 +135,11 @@ class PosteriorSolution:
         ``weights[y] = P(Y = y)``.
     p_x : ndarray of shape (n,)
         The input distribution; equals ``weights @ posteriors``.
-    nmi : float
-        I(X;Y) / H(X); 1 if H(X) = 0.
+    kept : float
+        Share of the information that is kept, I(X;Y) / H(X) if U is the identity; 1 if there is
+        none.
     upper_bound : float
-        No feasible mechanism has a larger NMI (up to floating point).
+        No feasible mechanism keeps a larger share (up to floating point).
     status : {"optimal", "gap_reached", "time_limit", "interrupted"}
         ``"optimal"`` if the gap is at rounding level, ``"gap_reached"`` if it is below
         the requested one, otherwise the reason for stopping. ``"time_limit"`` is also the
@@ -128,7 +153,7 @@ class PosteriorSolution:
     posteriors: FloatArray
     weights: FloatArray
     p_x: FloatArray
-    nmi: float
+    kept: float
     upper_bound: float
     status: Status
     seconds: float = 0.0
@@ -137,8 +162,8 @@ class PosteriorSolution:
 
     @property
     def gap(self) -> float:
-        """Certified distance to the optimum, ``upper_bound - nmi`` (never negative)."""
-        return max(0.0, self.upper_bound - self.nmi)
+        """Certified distance to the optimum, ``upper_bound - kept`` (never negative)."""
+        return max(0.0, self.upper_bound - self.kept)
 
     @property
     def channel_matrix(self) -> FloatArray:

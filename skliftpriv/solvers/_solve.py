@@ -2,29 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from functools import partial
 from math import comb
 
 import numpy as np
 
 from ..exceptions import InvalidParameterError, SkliftprivError
-from ._column_generation import solve_by_column_generation
+from ._column_generation import generate_columns
+from ._column_pool import ColumnPool
+from ._couplings import CouplingPricer
 from ._cutting_planes import solve_by_cutting_planes
-from ._pairs import solve_by_pairs
+from ._exact_pricing import Pricer, price_exactly
+from ._image import FloatArray
+from ._levels import LevelPricer
+from ._pairs import PairPricer
 from ._polish import polish
 from ._presolve import ReducedProblem, expand, reduce_problem
-from ._problem import FloatArray, PosteriorProblem, PosteriorSolution, entropy
+from ._problem import PosteriorProblem, PosteriorSolution
 from ._state import SolverState
 from ._vertices import solve_by_enumeration
 
 _METHODS = ("auto", "column-generation", "vertices")
 _FEW_CHOICES = 1_200_000
 """About 17 symbols and 5 ranges, with about 3,000 vertices, found in 0.05 s."""
+_SECONDS = 60.0
+"""What a start is told without a time limit."""
 
 
 def solve(
     problem: PosteriorProblem,
     *,
+    start: Callable[[float], Iterator[FloatArray]] | None = None,
     method: str = "auto",
     gap: float = 1e-6,
     time_limit: float | None = None,
@@ -36,17 +45,23 @@ def solve(
     Parameters
     ----------
     problem : PosteriorProblem
-        Distribution of X and privacy rows.
+        Distribution of the input, privacy rows, and what is to be kept.
+    start : callable, optional
+        Yields arrays of posteriors, shape (k, n), of which the allowed ones are used; its argument
+        is the number of seconds left. The solution keeps at least as much as the best mixture of
+        them that averages to p, after any time limit. Nothing is taken from it if there is no
+        search.
     method : {"auto", "column-generation", "vertices"}, default="auto"
         ``"vertices"`` enumerates all vertices with cddlib (GPL). It is for small
         problems only, and neither ``gap`` nor ``time_limit`` stops it. ``"column-generation"``
         (``"columns"``, its former name, is still accepted) generates posteriors as needed.
-        ``"auto"`` prices all pairs exactly if the rows reduce to one range (binary S),
-        enumerates vertices if there are few and cddlib is installed, and otherwise generates
-        columns. With ``problem.separate`` the search generates columns, and the method applies
-        to the bound.
+        ``"auto"`` prices all posteriors exactly where that is easy: all pairs if the rows reduce
+        to one range (binary S), all levels of a binary target, all couplings if the mechanism
+        sees an S with few values. It enumerates vertices if there are few and cddlib is
+        installed. Otherwise it generates columns. With ``problem.separate`` the search generates
+        columns, and the method applies to the bound.
     gap : float, default=1e-6
-        Stop when the NMI is certified to be this close to the optimum.
+        Stop when the share that is kept is certified to be this close to the optimum.
     time_limit : float, optional
         Stop after about this many seconds with the best solution found and a valid bound.
         With ``problem.separate`` the bound is improved for at most five seconds.
@@ -72,7 +87,7 @@ def solve(
     >>> lift = np.array([[1.5, 0.5], [0.5, 1.5]])
     >>> rows = np.vstack([lift - np.exp(0.2), np.exp(-0.2) - lift])
     >>> solution = solve(PosteriorProblem([0.5, 0.5], rows))
-    >>> solution.status, round(solution.nmi, 4)
+    >>> solution.status, round(solution.kept, 4)
     ('optimal', 0.097)
     """
     method = "column-generation" if method == "columns" else method  # the former name
@@ -82,35 +97,64 @@ def solve(
         raise InvalidParameterError(f"gap must be non-negative, got {gap!r}.")
     if time_limit is not None and not time_limit > 0:
         raise InvalidParameterError(f"time_limit must be positive or None, got {time_limit!r}.")
-    state = SolverState(problem.entropy, gap, time_limit, verbose)
+    state = SolverState(problem.scale, gap, time_limit, verbose)
+    first = iter(()) if start is None else start(state.left(default=_SECONDS))
     if problem.separate is not None:
         posteriors, weights = solve_by_cutting_planes(
-            problem, state, random_state, partial(solve, method=method, verbose=False)
+            problem, first, state, random_state, partial(solve, method=method, verbose=False)
         )
     else:
         reduced = reduce_problem(problem)
-        posteriors, weights = expand(reduced, *_dispatch(reduced, state, method, random_state))
+        posteriors, weights = expand(
+            reduced, *_dispatch(reduced, first, state, method, random_state)
+        )
     posteriors, weights = polish(problem, posteriors, weights)
     return _solution(problem, state, posteriors, weights)
 
 
 def _dispatch(
-    reduced: ReducedProblem, state: SolverState, method: str, random_state: int
+    reduced: ReducedProblem,
+    start: Iterator[FloatArray],
+    state: SolverState,
+    method: str,
+    random_state: int,
 ) -> tuple[FloatArray, FloatArray]:
-    if reduced.p.size == 1:  # the rows do not distinguish symbols: all of X may be output
-        state.value = 0.0
-        return np.ones((1, 1)), np.ones(1)
+    if len(reduced.directions) == 0:  # the rows do not distinguish inputs: output them
+        return np.eye(reduced.p.size), reduced.p
     if method == "vertices":
         return solve_by_enumeration(reduced, state)
-    if method == "auto" and len(reduced.directions) == 1:
-        return solve_by_pairs(reduced, state)
-    if method == "auto" and _few_vertices(reduced):
+    if method == "auto" and len(reduced.directions) > 1 and _few_vertices(reduced):
         try:
             return solve_by_enumeration(reduced, state)
         except SkliftprivError:
             # cddlib is missing or failed by rounding; column generation finds the same optimum.
             pass
-    return solve_by_column_generation(reduced, state, random_state)
+    pool = ColumnPool(reduced, state)
+    try:
+        for part in start:
+            pool.add(reduced.grouped(part), always=True)
+        pricer = _exact_pricer(reduced) if method == "auto" else None
+        if pricer is None:
+            generate_columns(reduced, pool, state, random_state)
+        else:
+            price_exactly(pool, pricer, state)
+    except KeyboardInterrupt:
+        state.interrupted = True
+    return pool.best()
+
+
+def _exact_pricer(reduced: ReducedProblem) -> Pricer | None:
+    """Return what computes the best posterior for given prices, if it is easy to compute."""
+    if len(reduced.directions) == 1:
+        return PairPricer(reduced)
+    if CouplingPricer.suits(reduced):
+        try:
+            return CouplingPricer(reduced)
+        except SkliftprivError:
+            return None  # too many vertices, or cddlib failed
+    if reduced.utility.matrix is not None and len(reduced.utility.matrix) == 2:
+        return LevelPricer(reduced)
+    return None
 
 
 def _few_vertices(reduced: ReducedProblem) -> bool:
@@ -128,18 +172,17 @@ def _solution(
     problem: PosteriorProblem, state: SolverState, posteriors: FloatArray, weights: FloatArray
 ) -> PosteriorSolution:
     """Evaluate the final posteriors independently of the method that found them."""
-    h_x = problem.entropy
-    state.value = float(weights @ entropy(posteriors))
-    nmi = 1.0 if h_x == 0 else min(1.0, max(0.0, 1.0 - state.value / h_x))
-    upper = 1.0 if h_x == 0 else min(1.0, max(nmi, 1.0 - state.bound / h_x))
+    state.value = float(weights @ problem.utility.entropy(posteriors))
+    kept = state.scale.kept(state.value)
+    upper = max(kept, state.scale.kept(state.bound))
     state.report(last=True)
     return PosteriorSolution(
         posteriors=posteriors,
         weights=weights,
         p_x=problem.p_x,
-        nmi=nmi,
+        kept=kept,
         upper_bound=upper,
-        status=state.status(upper - nmi),
+        status=state.status(upper - kept),
         seconds=state.seconds,
         n_columns=state.n_columns,
         n_nodes=state.n_nodes,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from .._progress import Progress
-from ._problem import Status
+from ._problem import Scale, Status
 
 _ROUNDING = 1e-9
 """Gaps in nats below this are rounding errors."""
@@ -16,10 +16,10 @@ class SolverState:
 
     Parameters
     ----------
-    entropy_x : float
-        H(X) in nats.
+    scale : Scale
+        Turns conditional entropies into shares that are kept.
     gap : float
-        Stop when the certified NMI gap is at most this.
+        Stop when the certified gap, as a share, is at most this.
     time_limit : float or None
         Seconds from the creation of this object.
     verbose : bool or None
@@ -27,12 +27,12 @@ class SolverState:
     """
 
     def __init__(
-        self, entropy_x: float, gap: float, time_limit: float | None, verbose: bool | None
+        self, scale: Scale, gap: float, time_limit: float | None, verbose: bool | None
     ) -> None:
-        self.entropy_x = entropy_x
-        self.gap_nats = max(gap * entropy_x, _ROUNDING)
-        self.value = entropy_x  # a constant output has the conditional entropy H(X)
-        self.bound = 0.0  # conditional entropy is never negative
+        self.scale = scale
+        self.gap_nats = max(gap * scale.information, _ROUNDING)
+        self.value = scale.constant  # that of a constant output
+        self.bound = scale.everything  # no output says more than the input
         self.n_columns = 0
         self.n_nodes = 0
         self.interrupted = False
@@ -74,19 +74,18 @@ class SolverState:
         self.bound = max(self.bound, bound)
 
     def status(self, gap: float) -> Status:
-        """Name the reason for stopping, given the final NMI gap."""
-        if gap * self.entropy_x <= _ROUNDING:
+        """Name the reason for stopping, given the final gap as a share."""
+        if gap * self.scale.information <= _ROUNDING:
             return "optimal"
-        if gap * self.entropy_x <= self.gap_nats * (1 + 1e-6):
+        if gap * self.scale.information <= self.gap_nats * (1 + 1e-6):
             return "gap_reached"
         return "interrupted" if self.interrupted else "time_limit"
 
     def report(self, last: bool = False) -> None:
         """Update the progress line."""
-        scale = self.entropy_x or 1.0  # with one symbol the NMI is 1
-        nmi, upper = 1 - self.value / scale, 1 - self.bound / scale
+        kept, most = self.scale.kept(self.value), self.scale.kept(self.bound)
         self._progress.line(
-            f"{self.seconds:8.1f} s  NMI {nmi:.6f}  upper bound {upper:.6f}  gap {upper - nmi:.2e}"
+            f"{self.seconds:8.1f} s  kept {kept:.6f}  upper bound {most:.6f}  gap {most - kept:.2e}"
             f"  columns {self.n_columns}  nodes {self.n_nodes}",
             last=last,
         )

@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 
 from ..exceptions import SkliftprivError
+from ._image import FloatArray
 from ._lp import MasterLP
 from ._presolve import ReducedProblem
 from ._pricing import clean, descend, random_slopes
-from ._problem import FEASIBILITY, FloatArray, entropy
+from ._problem import FEASIBILITY
 from ._state import SolverState
 
 _CDD_TOLERANCE = 1e-7
@@ -119,7 +120,9 @@ def _check_complete(reduced: ReducedProblem, prices: FloatArray) -> None:
     n = reduced.p.size
     rng = np.random.default_rng(0)
     for x in np.tile(np.arange(n), _CHECKS):
-        _, reduced_cost = descend(lp, prices, random_slopes(rng, n, x))
+        _, reduced_cost = descend(
+            lp, reduced.utility, prices, random_slopes(rng, reduced.utility, n, x)
+        )
         if reduced_cost < -1e-7:
             raise SkliftprivError(
                 "cddlib lost vertices to rounding, because the polytope is almost flat; "
@@ -147,11 +150,11 @@ def solve_by_enumeration(
     # With p itself the program is feasible even if the vertices are rounded.
     columns = np.vstack([vertices, reduced.p])
     master = MasterLP(reduced.p)
-    master.add(columns, entropy(columns))
+    master.add(columns, reduced.utility.entropy(columns))
     point = master.solve()
     _check_complete(reduced, point.prices)
     state.n_columns = len(columns)
     state.value = point.objective
-    worst = float((entropy(vertices) - vertices @ point.prices).min())
+    worst = float((reduced.utility.entropy(vertices) - vertices @ point.prices).min())
     state.improve_bound(point.objective + min(0.0, worst))
     return columns[point.weights > 0], point.weights[point.weights > 0]

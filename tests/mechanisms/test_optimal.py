@@ -9,7 +9,7 @@ from skliftpriv.certificate import certify
 from skliftpriv.channel import symbol_text
 from skliftpriv.datasets import load_adult, make_joint
 from skliftpriv.exceptions import UnsupportedNotionError
-from skliftpriv.mechanisms._optimal_response import posterior_label, posterior_labels
+from skliftpriv.mechanisms._inputs import posterior_label, posterior_labels
 from skliftpriv.solvers._lp import PolytopeLP
 
 REFERENCE = json.loads((Path(__file__).parents[1] / "data" / "aorr_17x5.json").read_text())["aorr"]

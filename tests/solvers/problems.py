@@ -46,9 +46,10 @@ def assert_sound(problem: PosteriorProblem, solution) -> None:
     channel = solution.channel_matrix
     assert channel.shape == (problem.n_symbols, len(q))
     np.testing.assert_allclose(channel.sum(axis=1), 1.0, atol=1e-12)
-    if problem.entropy > 0:
+    entropy = problem.scale.constant
+    if entropy > 0:
         with np.errstate(divide="ignore", invalid="ignore"):
             terms = np.where(v > 0, v * np.log(v / problem.p_x), 0.0)
-        assert abs(q @ terms.sum(axis=1) / problem.entropy - solution.nmi) < 1e-9
+        assert abs(q @ terms.sum(axis=1) / entropy - solution.kept) < 1e-9
     assert 0.0 <= solution.gap <= 1.0
-    assert solution.nmi <= solution.upper_bound <= 1.0
+    assert solution.kept <= solution.upper_bound <= 1.0

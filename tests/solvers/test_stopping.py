@@ -18,7 +18,7 @@ def test_requested_gap_is_met_and_not_overstated() -> None:
     exact = solve(problem, method="column-generation")
     assert rough.gap <= 0.02
     assert rough.n_nodes < exact.n_nodes
-    assert rough.upper_bound >= exact.nmi - 1e-9
+    assert rough.upper_bound >= exact.kept - 1e-9
     assert_sound(problem, rough)
 
 
@@ -38,15 +38,15 @@ def test_upper_bound_bounds_what_more_time_finds() -> None:
     for limit in (0.1, 0.3, 0.6, 1.0):
         early = solve(problem, method="column-generation", time_limit=limit)
         assert early.n_nodes < late.n_nodes
-        assert early.nmi <= late.upper_bound
-        assert late.nmi <= early.upper_bound
+        assert early.kept <= late.upper_bound
+        assert late.kept <= early.upper_bound
 
 
 def test_pair_pricing_without_time_still_releases_something() -> None:
     problem = alip_problem(random_joint(2, 400), 1.0)
     solution = solve(problem, time_limit=1e-6)
     assert_sound(problem, solution)
-    assert solution.nmi > 0.9
+    assert solution.kept > 0.9
 
 
 def test_no_time_for_a_bound_means_upper_bound_one() -> None:
@@ -72,10 +72,10 @@ def test_keyboard_interrupt_returns_the_best_so_far(monkeypatch, after: int, whe
     solution = solve(problem, method="column-generation")
     assert_sound(problem, solution)
     assert solution.status == "interrupted"
-    assert solution.upper_bound >= solve(problem, method="column-generation", gap=1e-3).nmi
+    assert solution.upper_bound >= solve(problem, method="column-generation", gap=1e-3).kept
 
 
-@pytest.mark.parametrize("after", [2, 5, 20])
+@pytest.mark.parametrize("after", [2, 5, 9])
 def test_interrupt_while_weights_are_solved(monkeypatch, after: int) -> None:
     original, calls = MasterLP.solve, {"left": after}
 
@@ -102,12 +102,12 @@ def test_interrupt_of_enumeration_is_raised(monkeypatch) -> None:
 
 
 def test_interrupt_of_pair_pricing(monkeypatch) -> None:
-    from skliftpriv.solvers import _pairs
+    from skliftpriv.solvers._pairs import PairPricer
 
     def interrupting(*args):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(_pairs, "_price", interrupting)
+    monkeypatch.setattr(PairPricer, "price", interrupting)
     problem = alip_problem(random_joint(2, 40), 1.0)
     solution = solve(problem)
     assert_sound(problem, solution)
@@ -128,7 +128,7 @@ def test_progress_line_is_shown_only_on_request(capsys) -> None:
 @pytest.mark.parametrize("method", ["auto", "column-generation", "vertices"])
 def test_progress_line_of_a_single_symbol(capsys, method: str) -> None:
     solve(PosteriorProblem([1.0], [[-1.0]]), method=method, verbose=True)
-    assert "NMI 1.000000  upper bound 1.000000" in capsys.readouterr().err
+    assert "kept 1.000000  upper bound 1.000000" in capsys.readouterr().err
 
 
 def test_same_seed_same_solution() -> None:

@@ -1,0 +1,309 @@
+"""The inputs of an optimal mechanism, X or the pair (S, X), and the problem of their posteriors."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from functools import cached_property
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csr_array, diags_array
+
+from .._arrays import FloatArray, Label
+from .._format import share
+from .._limits import (
+    MERGE,
+    MOST_INEQUALITIES,
+    MOST_INEQUALITY_CELLS,
+    MOST_POSTERIOR_CELLS,
+    POOL,
+    refuse_beyond,
+)
+from ..channel import Channel, distinct, short_text
+from ..confidence import ConfidenceSet
+from ..distribution import JointDistribution
+from ..exceptions import InvalidParameterError
+from ..notions import LDP, Notion
+from ..solvers import PosteriorProblem
+from ._pairs import pair_labels
+
+__all__ = [
+    "Inputs",
+    "PairInputs",
+    "UsefulInputs",
+    "checked_target",
+    "posterior_channel",
+    "posterior_labels",
+    "refuse_many_posteriors",
+    "refuse_many_rows",
+]
+
+_NAMED = 1e-9
+"""Symbols with a smaller share of an output are due to rounding and not named."""
+_ONE = 1e-6
+"""Columns of a target may differ from a sum of 1 by this much."""
+
+
+class Inputs(ABC):
+    """What an optimal mechanism sees.
+
+    Parameters
+    ----------
+    joint : JointDistribution
+        Distribution of S and X.
+    target : ndarray or None
+        P(T|X) or P(T|S,X) of what is to be kept; None for X itself.
+    """
+
+    def __init__(self, joint: JointDistribution, target: FloatArray | None = None) -> None:
+        self.joint, self.target = joint, target
+
+    #: Distribution of the inputs, without those of probability 0.
+    p: FloatArray
+
+    @property
+    @abstractmethod
+    def image(self) -> FloatArray | None:
+        """The matrix U of what is to be kept given each input; None for the identity."""
+
+    @property
+    @abstractmethod
+    def lift(self) -> FloatArray:
+        """Lift P(s | input) / P(s), of shape (n_sensitive, n_inputs)."""
+
+    @abstractmethod
+    def worst_rows(self, over: ConfidenceSet, notion: Notion, q: FloatArray) -> FloatArray:
+        """Return conditions on P(y | input) that are tight at q, for all of a confidence set."""
+
+    @abstractmethod
+    def given_useful(self, posteriors: FloatArray) -> FloatArray:
+        """Turn posteriors of X, of mechanisms that see X alone, into posteriors of the inputs."""
+
+    @abstractmethod
+    def channel(self, weights: FloatArray, posteriors: FloatArray) -> Channel:
+        """Return the channel whose outputs have these weights and posteriors, named after X."""
+
+    def problem(self, notion: Notion, over: ConfidenceSet | None) -> PosteriorProblem:
+        """Return the problem of choosing posteriors of the inputs that meet a notion.
+
+        Over a confidence set the rows are those of all its distributions. They are found on
+        demand: a posterior v corresponds to the column q = v / p of the channel, and the set
+        returns the rows of the distributions that are worst for q.
+        """
+        n_s, n = self.joint.shape[0], self.p.size
+        refuse_many_posteriors(n)
+        p = self.p / self.p.sum()
+        if over is None:
+            refuse_many_rows(n_s * (n_s - 1) if isinstance(notion, LDP) else 2 * n_s, n)
+            return PosteriorProblem(p, notion.rows(self.lift), image=self.image)
+
+        def separate(v: FloatArray) -> FloatArray:
+            return self.worst_rows(over, notion, v / self.p) / self.p
+
+        return PosteriorProblem(p, np.zeros((0, n)), separate, self.image)
+
+
+class UsefulInputs(Inputs):
+    """Mechanisms that see X, or only the symbols of a group of X."""
+
+    def __init__(
+        self,
+        joint: JointDistribution,
+        target: FloatArray | None = None,
+        group: NDArray[np.intp] | None = None,
+    ) -> None:
+        super().__init__(joint, target)
+        self._members = np.arange(joint.shape[1]) if group is None else group
+        self.p = joint.p_x[self._members]
+
+    @property
+    def image(self) -> FloatArray | None:
+        """P(T|X), or None for X itself."""
+        return self.target
+
+    @property
+    def lift(self) -> FloatArray:
+        """Lift of every symbol."""
+        return self.joint.lift[:, self._members]
+
+    def worst_rows(self, over: ConfidenceSet, notion: Notion, q: FloatArray) -> FloatArray:
+        """Return the worst rows; other symbols than those of the group have no mass."""
+        everywhere = np.zeros(self.joint.shape[1])
+        everywhere[self._members] = q
+        return over.worst_rows(notion, everywhere)[:, self._members]
+
+    def given_useful(self, posteriors: FloatArray) -> FloatArray:
+        """Return the posteriors themselves."""
+        return posteriors
+
+    def channel(self, weights: FloatArray, posteriors: FloatArray) -> Channel:
+        """Return P(Y|X)."""
+        return posterior_channel(self.joint, weights, posteriors)
+
+
+class PairInputs(Inputs):
+    """Mechanisms that see S as well: their inputs are the pairs (s, x) that occur.
+
+    The channel also has rows for pairs that do not: their output is drawn from P_Y, whatever the
+    pair is.
+    """
+
+    def __init__(self, joint: JointDistribution, target: FloatArray | None = None) -> None:
+        super().__init__(joint, target)
+        self._seen = np.flatnonzero(joint.matrix.ravel() > 0)
+        self._s, self._x = np.divmod(self._seen, joint.shape[1])
+        self.p = joint.matrix.ravel()[self._seen]
+
+    @property
+    def image(self) -> FloatArray | None:
+        """P(T|S,X), or sums over s."""
+        if self.target is None:
+            return np.eye(self.joint.shape[1])[:, self._x]
+        if self.target.ndim == 2:
+            return self.target[:, self._x]
+        return self.target[:, self._s, self._x]
+
+    @property
+    def lift(self) -> FloatArray:
+        """1 / P(s) for the pairs with this s, 0 for others."""
+        return (np.eye(self.joint.shape[0]) / self.joint.p_s[:, None])[:, self._s]
+
+    def worst_rows(self, over: ConfidenceSet, notion: Notion, q: FloatArray) -> FloatArray:
+        """Return the worst rows, for distributions in which any pair may occur."""
+        return self._both(over).worst_rows(notion, self._everywhere @ q) @ self._everywhere
+
+    @cached_property
+    def _everywhere(self) -> FloatArray:
+        """Matrix that extends a column of P(Y | pairs that occur) to all pairs."""
+        n_pairs = self.joint.matrix.size
+        extend = np.tile(self.p, (n_pairs, 1))
+        extend[self._seen] = np.eye(self._seen.size)
+        return extend
+
+    def _both(self, over: ConfidenceSet) -> ConfidenceSet:
+        if not hasattr(self, "_known_both"):
+            self._known_both = over.given_both()
+        return self._known_both
+
+    def given_useful(self, posteriors: FloatArray) -> FloatArray:
+        """Share the mass of each x over s as P(S|X) does."""
+        return posteriors[:, self._x] * (self.p / self.joint.p_x[self._x])
+
+    def channel(self, weights: FloatArray, posteriors: FloatArray) -> Channel:
+        """Return P(Y|S,X), with rows for all pairs (s, x), x varying fastest."""
+        of_x = np.zeros((len(weights), self.joint.shape[1]))
+        np.add.at(of_x.T, self._x, posteriors.T)
+        named, order = _named(self.joint.useful_labels, csr_array(of_x))
+        weights, posteriors = weights[order], posteriors[order]
+        matrix = np.tile(weights, (self.joint.matrix.size, 1))
+        matrix[self._seen] = (weights[:, None] * posteriors / self.p).T
+        return Channel(matrix / matrix.sum(axis=1, keepdims=True), pair_labels(self.joint), named)
+
+
+def checked_target(
+    target: ArrayLike | None, joint: JointDistribution, *, use_sensitive: bool
+) -> FloatArray | None:
+    """Return a target as an array of conditional probabilities, or raise an error.
+
+    Columns of pairs (s, x) that never occur are not looked at.
+    """
+    if target is None:
+        return None
+    given = np.array(target, dtype=float)
+    n_s, n_x = joint.shape
+    shapes = [(n_x,), (n_s, n_x)] if use_sensitive else [(n_x,)]
+    if given.ndim == 0 or given.shape[1:] not in shapes or given.shape[0] == 0:
+        wanted = " or ".join(f"(n_targets, {', '.join(map(str, shape))})" for shape in shapes)
+        more = ""
+        if given.shape[1:] == (n_s, n_x):
+            more = " A mechanism that does not see S takes P(T|X): average over s given x, or use "
+            more += "use_sensitive=True."
+        raise InvalidParameterError(f"target must have shape {wanted}, got {given.shape}.{more}")
+    occurs = joint.matrix > 0 if given.ndim == 3 else np.ones(n_x, dtype=bool)
+    columns = given[:, occurs]
+    if not np.isfinite(columns).all() or (columns < 0).any():
+        raise InvalidParameterError("target must contain probabilities P(T|X) from 0 to 1.")
+    if np.abs(columns.sum(axis=0) - 1).max() > _ONE:
+        raise InvalidParameterError(
+            "The columns of target must sum to 1: target[t, x] is P(T=t | X=x)."
+        )
+    given[:, ~occurs] = 1.0 / len(given)
+    return np.asarray(given / given.sum(axis=0))
+
+
+def refuse_many_posteriors(n_symbols: int, instead: str = f"{MERGE}, or {POOL}") -> None:
+    """Raise an error if the solution, a posterior for each symbol, would be too large."""
+    refuse_beyond(
+        MOST_POSTERIOR_CELLS,
+        n_symbols**2,
+        f"the optimal mechanism for {n_symbols:,} values of X is built from posteriors with "
+        f"{n_symbols**2:,} entries",
+        instead,
+    )
+
+
+def refuse_many_rows(
+    n_rows: int, n_symbols: int, instead: str = f"pool rare sensitive values, or {MERGE}"
+) -> None:
+    """Raise an error if a problem has more inequalities than fit into memory."""
+    what = f"the budget takes {n_rows:,} inequalities on the posterior of an output"
+    refuse_beyond(MOST_INEQUALITIES, n_rows, what, instead)
+    cells = n_rows * n_symbols
+    refuse_beyond(MOST_INEQUALITY_CELLS, cells, f"{what}, with {cells:,} numbers", instead)
+
+
+def posterior_channel(
+    joint: JointDistribution, weights: FloatArray, posteriors: FloatArray | csr_array
+) -> Channel:
+    """Return the channel whose outputs have these weights and posteriors, named after them."""
+    posteriors = csr_array(posteriors)
+    named, order = _named(joint.useful_labels, posteriors)
+    weights, posteriors = weights[order], posteriors[order]
+    matrix = csr_array((diags_array(weights) @ posteriors).T)
+    matrix = csr_array(diags_array(1 / matrix.sum(axis=1)) @ matrix)
+    return Channel(matrix, joint.useful_labels, named)
+
+
+def _named(symbols: Sequence[Label], posteriors: csr_array) -> tuple[list[Label], NDArray[np.intp]]:
+    """Return names of outputs, ordered by their most probable symbol, and the order.
+
+    So the same data give the same order.
+    """
+    main, largest = posteriors.argmax(axis=1), posteriors.max(axis=1).toarray()
+    order = np.lexsort((-largest, main))
+    return posterior_labels(symbols, posteriors[order]), order
+
+
+def posterior_labels(symbols: Sequence[Label], posteriors: FloatArray | csr_array) -> list[Label]:
+    """Name outputs after the symbols they may stand for; all names differ.
+
+    The first output that stands for a single symbol has the name of the symbol.
+    """
+    rows = csr_array(posteriors)
+    names: list[Label] = []
+    made_up: list[bool] = []
+    plain: set[Label] = set()
+    for start, stop in pairwise(rows.indptr):
+        members, shares = rows.indices[start:stop], rows.data[start:stop]
+        names.append(posterior_label([symbols[i] for i in members], shares))
+        one = (shares > _NAMED).sum() == 1 and names[-1] not in plain
+        made_up.append(not one)
+        if one:
+            plain.add(names[-1])
+    return distinct(names, made_up)
+
+
+def posterior_label(symbols: Sequence[Label], posterior: FloatArray, most: int = 3) -> Label:
+    """Name an output after the symbols it may stand for, the most probable first.
+
+    A single symbol is its own name; otherwise the name looks like ``{Sales 62%, Tech 38%}``.
+    """
+    order = np.argsort(-posterior, kind="stable")
+    members = order[posterior[order] > _NAMED]
+    if members.size == 1:
+        return symbols[members[0]]
+    shown = [f"{short_text(symbols[i])} {share(posterior[i], whole=True)}" for i in members[:most]]
+    more = [f"{members.size - most} more"] if members.size > most else []
+    return "{" + ", ".join(shown + more) + "}"

@@ -1,0 +1,91 @@
+"""What is to be kept of the input: its linear image, whose entropy an output costs."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import entr
+
+from .._arrays import FloatArray
+
+IntArray = npt.NDArray[np.intp]
+
+_FLOOR = 1e-4
+"""Smaller entries are linearised at this value: the slope of -t log t at 0 is infinite."""
+_NOTHING = 1e-12
+"""Information below this, relative to the entropy, is due to rounding."""
+
+
+def plogp(t: FloatArray) -> FloatArray:
+    """Return -t log t elementwise; negative values, which linear programs may leave, count as 0."""
+    return np.asarray(entr(np.maximum(t, 0.0)))
+
+
+def entropy(v: FloatArray) -> FloatArray:
+    """Return the natural-log entropy along the last axis."""
+    return plogp(v).sum(axis=-1)
+
+
+class Image:
+    """The linear image u = U v of a posterior v whose entropy an output costs.
+
+    Parameters
+    ----------
+    matrix : ndarray of shape (k, n) or None
+        U, with columns that are distributions; None for the identity.
+    """
+
+    def __init__(self, matrix: FloatArray | None = None) -> None:
+        self.matrix = matrix
+
+    @property
+    def identity(self) -> bool:
+        """Whether the image of a posterior is the posterior itself."""
+        return self.matrix is None
+
+    @cached_property
+    def symbols(self) -> IntArray | None:
+        """The only part that each input is mapped to, or None if some have several.
+
+        The identity maps every input to itself.
+        """
+        if self.matrix is None or not np.all((self.matrix == 0) | (self.matrix == 1)):
+            return None
+        return self.matrix.argmax(axis=0)
+
+    def of(self, v: FloatArray) -> FloatArray:
+        """Return the images of posteriors, one per row."""
+        return v if self.matrix is None else v @ self.matrix.T
+
+    def pulled_back(self, cost: FloatArray) -> FloatArray:
+        """Turn linear functions of the image into linear functions of the posterior."""
+        return cost if self.matrix is None else cost @ self.matrix
+
+    def entropy(self, v: FloatArray) -> FloatArray:
+        """Return the entropies of the images of posteriors."""
+        return entropy(self.of(v))
+
+    def slopes(self, v: FloatArray) -> FloatArray:
+        """Return the slopes of H(U v) at v, up to a constant that sum v = 1 makes irrelevant."""
+        return self.pulled_back(-np.log(np.maximum(self.of(v), _FLOOR)))
+
+
+class Scale(NamedTuple):
+    """From the conditional entropy of a solution to the share of information that it keeps."""
+
+    constant: float  # the conditional entropy of a constant output, in nats
+    everything: float  # that of an output that reveals the input
+
+    @property
+    def information(self) -> float:
+        """What the input tells about what is to be kept, in nats."""
+        return max(self.constant - self.everything, 0.0)
+
+    def kept(self, conditional_entropy: float) -> float:
+        """Return the share that is kept; 1 if there is nothing to keep."""
+        if self.information <= _NOTHING * max(1.0, self.constant):
+            return 1.0
+        return min(1.0, max(0.0, (self.constant - conditional_entropy) / self.information))

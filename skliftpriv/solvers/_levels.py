@@ -1,0 +1,94 @@
+"""Pricing for an image with two parts, such as a binary target: a parametric linear program.
+
+Only t = b.v matters to the entropy, where b is the first row of U. For prices pi, let
+phi(t) = max {pi.v : v allowed, b.v = t}, which is concave and piecewise linear. The least reduced
+cost is the minimum of h(t) - phi(t), where h is the binary entropy. On each linear piece this
+function is concave, so the minimum is attained where two pieces meet, at a vertex.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ._image import FloatArray, entropy
+from ._presolve import ReducedProblem
+from ._pricing import clean
+
+_NEGATIVE = -1e-10
+_FLAT = 1e-11
+"""A vertex that lifts phi by less than this is due to rounding."""
+_NARROW = 1e-12
+"""Levels closer than this are one."""
+_STEEP = 1e4
+"""Slope, relative to the prices, of the lines that touch phi at its ends."""
+
+
+class LevelPricer:
+    """Prices all vertices that matter to an image with two parts."""
+
+    def __init__(self, reduced: ReducedProblem) -> None:
+        assert reduced.utility.matrix is not None
+        self._reduced, self._b = reduced, reduced.utility.matrix[0]
+        self._lp = reduced.polytope()
+        lowest, highest = self._best(self._b), self._best(-self._b)
+        self.first = np.array([lowest[0], highest[0]])
+        self._range = lowest[1], -highest[1]
+
+    def price(self, prices: FloatArray) -> tuple[FloatArray, float]:
+        """Return the vertices of phi that improve the solution, and a bound."""
+        steep = _STEEP * max(1.0, float(np.abs(prices).max()))
+        left, below = self._touching(steep, prices)
+        right, above = self._touching(-steep, prices)
+        vertices, lowest = self._between(prices, left, right)
+        ends = [
+            self._least(steep, below, self._range[0], float(self._b @ left)),
+            self._least(-steep, above, float(self._b @ right), self._range[1]),
+        ]
+        reduced_cost = self._reduced.utility.entropy(vertices) - vertices @ prices
+        bound = float(prices @ self._reduced.p) + min(lowest, *ends, 0.0)
+        return vertices[reduced_cost < _NEGATIVE], bound
+
+    def _best(self, cost: FloatArray) -> tuple[FloatArray, float]:
+        """Return the minimiser of a linear function, and a valid lower bound of it."""
+        point = self._lp.minimise(cost)
+        assert point is not None  # p is inside
+        multipliers, support = self._reduced.supported(point.row_duals[None])
+        bound = support[0] + (cost - multipliers[0] @ self._reduced.directions).min()
+        return clean(point.v), float(bound)
+
+    def _touching(self, slope: float, prices: FloatArray) -> tuple[FloatArray, float]:
+        """Return the vertex where a line of this slope touches phi, and the line's value at 0."""
+        v, bound = self._best(slope * self._b - prices)
+        return v, -bound
+
+    def _between(
+        self, prices: FloatArray, left: FloatArray, right: FloatArray
+    ) -> tuple[FloatArray, float]:
+        """Return the vertices of phi between two of them, and a lower bound of h - phi there.
+
+        A line that is parallel to the line through both touches phi at a vertex that divides the
+        piece, or it is the line through both.
+        """
+        found, lowest = [left, right], np.inf
+        pieces = [(left, right)]
+        while pieces:
+            one, two = pieces.pop()
+            t1, t2 = float(self._b @ one), float(self._b @ two)
+            if t2 - t1 <= _NARROW:
+                continue
+            slope = float(prices @ (two - one)) / (t2 - t1)
+            middle, at_zero = self._touching(slope, prices)
+            t = float(self._b @ middle)
+            higher = at_zero + slope * t1 > prices @ one + _FLAT
+            if higher and t1 + _NARROW < t < t2 - _NARROW:
+                found.append(middle)
+                pieces += [(one, middle), (middle, two)]
+            else:
+                lowest = min(lowest, self._least(slope, at_zero, t1, t2))
+        return np.array(found), lowest
+
+    def _least(self, slope: float, at_zero: float, t1: float, t2: float) -> float:
+        """Return a lower bound of h - phi on [t1, t2], where phi lies below a line."""
+        levels = np.clip([t1, t2], 0.0, 1.0)
+        h = entropy(np.column_stack([levels, 1.0 - levels]))
+        return float((h - at_zero - slope * levels).min())
