@@ -136,12 +136,17 @@ def first_posteriors(
     yield np.vstack([np.eye(joint.shape[1])[low], *_everywhere(groups, merged, joint)])
     if low.size - low.sum() > MOST_OPTIMIZED:
         return
-    within = _FIRST_SHARE * seconds
-    solutions = _solved_groups(joint, notion, over, groups, within, gap=_FIRST_GAP)
-    if any(solution.status == "interrupted" for solution in solutions):
-        raise KeyboardInterrupt
+    end = time.monotonic() + _FIRST_SHARE * seconds
     found = [np.zeros((0, joint.shape[1]))]
-    found += _everywhere(groups, [solution.posteriors for solution in solutions], joint)
+    for group in groups:
+        left = end - time.monotonic()
+        if left <= 0:
+            break
+        (solution,) = _solved_groups(joint, notion, over, [group], left, gap=_FIRST_GAP)
+        found += _everywhere([group], [solution.posteriors], joint)
+        if solution.status == "interrupted":
+            yield np.vstack(found)
+            raise KeyboardInterrupt
     yield np.vstack(found)
 
 

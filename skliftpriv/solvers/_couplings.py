@@ -63,22 +63,22 @@ class CouplingPricer:
         return n_classes <= _MOST_CLASSES and n_classes < reduced.p.size
 
     def price(self, prices: FloatArray) -> tuple[FloatArray, float]:
-        """Return the best posterior of each vertex, if it improves the solution, and a bound."""
+        """Return the best posterior with each input, if it improves the solution, and a bound."""
         table = np.where(self._input >= 0, prices[self._input], _MISSING)
         size = max(1, _AT_ONCE // (self._subsets.count * table.shape[1]))
         found, lowest = [np.zeros((0, self._n))], 0.0
         for start in range(0, len(self._vertices), size):
             part = self._vertices[start : start + size]
-            reduced_cost, symbols = self._subsets.best_blocks(part, table)
+            reduced_cost, vertex, symbols = self._subsets.best_with_each(part, table)
             lowest = min(lowest, float(reduced_cost.min()))
             good = reduced_cost < _NEGATIVE
-            found.append(self._columns(part[good], symbols[good]))
-        return np.vstack(found), float(prices @ self._p) + lowest
+            found.append(self._columns(part[vertex[good]], symbols[good]))
+        return np.unique(np.vstack(found), axis=0), float(prices @ self._p) + lowest
 
     def _columns(self, masses: FloatArray, symbols: IntArray) -> FloatArray:
         columns = np.zeros((len(masses), self._n))
-        for k, (mass, chosen) in enumerate(zip(masses, symbols, strict=True)):
-            columns[k, self._input[np.arange(mass.size), chosen]] = mass
+        inputs = self._input[np.arange(masses.shape[1]), symbols]
+        columns[np.arange(len(masses))[:, None], inputs] = masses
         return columns
 
 
@@ -88,11 +88,13 @@ class _Subsets:
     def __init__(self, n_classes: int) -> None:
         self.count = 1 << n_classes
         bits = np.arange(self.count)[:, None] >> np.arange(n_classes)
-        self._member = (bits & 1).astype(float)  # (set, class)
+        self._member = (bits & 1).astype(bool)  # (set, class)
         self._n = n_classes
 
-    def best_blocks(self, masses: FloatArray, table: FloatArray) -> tuple[FloatArray, IntArray]:
-        """Return the least reduced cost for each vertex, and the part chosen for each class.
+    def best_with_each(
+        self, masses: FloatArray, table: FloatArray
+    ) -> tuple[FloatArray, IntArray, IntArray]:
+        """Return the least reduced costs of posteriors with each input, and these posteriors.
 
         Parameters
         ----------
@@ -100,30 +102,54 @@ class _Subsets:
             Vertices r.
         table : ndarray of shape (n_classes, n_parts)
             Price of the input of each class that is mapped to each part.
+
+        Returns
+        -------
+        reduced_cost : ndarray of shape (n_classes * n_parts,)
+        vertex : ndarray of shape (n_classes * n_parts,)
+            Which vertex has it.
+        symbols : ndarray of shape (n_classes * n_parts, n_classes)
+            The part that each class is mapped to.
         """
-        weighted = masses[:, :, None] * table
-        gains = np.einsum("bs,ksx->kbx", self._member, weighted)
-        part = gains.argmax(axis=2)
-        gain = np.take_along_axis(gains, part[:, :, None], axis=2)[:, :, 0]
-        cost = plogp(masses @ self._member.T) - gain  # of each set as one block
+        gains = np.einsum("bs,ks,sx->kbx", self._member.astype(float), masses, table)
+        of_block = plogp(masses @ self._member.T)[:, :, None] - gains  # a set as one block of x
+        best, block, part = self._best_divisions(of_block)
+        everything = self.count - 1
+        totals = of_block + best[:, everything ^ np.arange(self.count)][:, :, None]
+        costs, vertices, symbols = [], [], []
+        for s in range(self._n):
+            sets = np.flatnonzero(self._member[:, s])
+            candidates = totals[:, sets].reshape(-1, table.shape[1])
+            pick = candidates.argmin(axis=0)
+            k, own = np.divmod(pick, sets.size)
+            own = sets[own]
+            chosen = self._chosen(block[k], part[k], everything ^ own)
+            x = np.arange(table.shape[1])
+            costs.append(candidates[pick, x])
+            vertices.append(k)
+            symbols.append(np.where(self._member[own], x[:, None], chosen))
+        return np.concatenate(costs), np.concatenate(vertices), np.concatenate(symbols)
+
+    def _best_divisions(self, of_block: FloatArray) -> tuple[FloatArray, IntArray, IntArray]:
+        """Return the least cost of each set, its first block, and the best part of each block."""
+        part = of_block.argmin(axis=2)
+        cost = np.take_along_axis(of_block, part[:, :, None], axis=2)[:, :, 0]
         cost[:, 0] = 0.0
-        best, block = cost.copy(), np.tile(np.arange(self.count), (len(masses), 1))
+        best, block = cost.copy(), np.tile(np.arange(self.count), (len(cost), 1))
         for union in range(1, self.count):
             for one in _blocks_with_lowest(union):
                 trial = cost[:, one] + best[:, union ^ one]
                 better = trial < best[:, union]
                 best[better, union], block[better, union] = trial[better], one
-        return best[:, -1], self._chosen(block, part)
+        return best, block, part
 
-    def _chosen(self, block: IntArray, part: IntArray) -> IntArray:
-        """Follow the blocks that were taken, and read off the part of each class."""
+    def _chosen(self, block: IntArray, part: IntArray, left: IntArray) -> IntArray:
+        """Follow the blocks of a set, and read off the part of each class in it."""
         k = np.arange(len(block))
-        left = np.full(len(block), self.count - 1)
         chosen = np.zeros((len(block), self._n), dtype=np.intp)
         while left.any():
-            taken = block[k, left]
-            inside = self._member[taken].astype(bool)
-            chosen = np.where(inside, part[k, taken][:, None], chosen)
+            taken = np.where(left > 0, block[k, left], 0)
+            chosen = np.where(self._member[taken], part[k, taken][:, None], chosen)
             left = left ^ taken
         return chosen
 

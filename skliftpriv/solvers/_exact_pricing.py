@@ -33,12 +33,10 @@ def price_exactly(pool: ColumnPool, pricer: Pricer, state: SolverState) -> None:
         Clock; receives value and bound.
     """
     pool.add(pricer.first, always=True)
-    while True:
+    while not state.finished:
         found, bound = pricer.price(pool.prices)
         state.improve_bound(bound)
         state.report()
-        if state.finished:
-            break
         if len(found):
             pool.add(found, always=True)
         elif pool.uses_artificial:

@@ -31,7 +31,8 @@ class LevelPricer:
         self._reduced, self._b = reduced, reduced.utility.matrix[0]
         self._lp = reduced.polytope()
         lowest, highest = self._best(self._b), self._best(-self._b)
-        self.first = np.array([lowest[0], highest[0]])
+        favourites = [self._best(-cost)[0] for cost in np.eye(reduced.p.size)]
+        self.first = np.array([lowest[0], highest[0], *favourites])
         self._range = lowest[1], -highest[1]
 
     def price(self, prices: FloatArray) -> tuple[FloatArray, float]:

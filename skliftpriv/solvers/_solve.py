@@ -24,8 +24,12 @@ from ._state import SolverState
 from ._vertices import solve_by_enumeration
 
 _METHODS = ("auto", "column-generation", "vertices")
-_FEW_CHOICES = 1_200_000
-"""About 17 symbols and 5 ranges, with about 3,000 vertices, found in 0.05 s."""
+_FEW_CHOICES = {True: 1_200_000, False: 3_000_000}
+"""For the identity: 17 symbols and 5 ranges, with about 3,000 vertices, found in 0.05 s.
+
+For other images, whose bound is harder to find otherwise: 15 symbols and 6 ranges, with up to
+about 20,000 vertices, found in seconds.
+"""
 _SECONDS = 60.0
 """What a start is told without a time limit."""
 
@@ -165,7 +169,7 @@ def _few_vertices(reduced: ReducedProblem) -> bool:
     """
     n, r = reduced.p.size, len(reduced.directions)
     choices = sum(comb(n, k) * comb(r, k - 1) * 2 ** (k - 1) for k in range(1, min(n, r + 1) + 1))
-    return choices <= _FEW_CHOICES
+    return choices <= _FEW_CHOICES[reduced.utility.identity]
 
 
 def _solution(
