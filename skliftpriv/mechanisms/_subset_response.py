@@ -138,7 +138,9 @@ def first_posteriors(
         return
     end = time.monotonic() + _FIRST_SHARE * seconds
     found = [np.zeros((0, joint.shape[1]))]
-    for group in groups:
+    progress = Progress()
+    for done, group in enumerate(groups):
+        progress.bar("starting", done / len(groups))
         left = end - time.monotonic()
         if left <= 0:
             break
