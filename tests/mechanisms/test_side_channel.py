@@ -9,7 +9,7 @@ from skliftpriv import LIP, Channel, JointDistribution, measures, mechanisms
 from skliftpriv.certificate import certified_by, quantize
 from skliftpriv.datasets import make_joint
 from skliftpriv.exceptions import InvalidParameterError, SizeLimitError
-from skliftpriv.mechanisms import _product, _side_check, _single_attribute
+from skliftpriv.mechanisms import _product, _side_channel, _side_check, _single_attribute
 from skliftpriv.mechanisms._side_channel import _attribute_codes, _mended
 from skliftpriv.mechanisms._side_check import SideChannelCheck
 from skliftpriv.notions import SRLIP
@@ -291,6 +291,28 @@ def test_the_search_for_a_product_shows_its_progress(capsys):
     shown = capsys.readouterr().err
     assert "products" in shown
     assert shown.count("\n") == 1
+
+
+@pytest.mark.parametrize("most", [2_000, 10])
+def test_the_optimum_starts_from_a_product_that_is_not_too_large(most, monkeypatch):
+    joint = product_joint((4, 4, 4), 0, 3)
+    each = mechanisms.side_channel_resistant(joint, 0.5, strategy="product", time_limit=2.0)
+    assert each.nmi > 0.01
+    assert 10 < len(each.channel.outputs) <= 2_000
+    monkeypatch.setattr(_side_channel, "best_product", lambda *_: (each.channel, each.budgets))
+    monkeypatch.setattr(_side_channel, "_FIRST_COLUMNS", most)
+    best = mechanisms.side_channel_resistant(joint, 0.5, time_limit=1e-6)
+    assert best.report.satisfied
+    assert (best.nmi >= each.nmi - 1e-9) == (most == 2_000)
+
+
+def test_the_optimum_does_without_a_product_that_is_refused(monkeypatch):
+    def refused(*_):
+        raise SizeLimitError
+
+    monkeypatch.setattr(_side_channel, "best_product", refused)
+    joint = product_joint((3, 3), 0)
+    assert mechanisms.side_channel_resistant(joint, 0.5, time_limit=0.5).nmi > 0.5
 
 
 # ---- the certificate
