@@ -77,8 +77,8 @@ def optimal_random_response(
         Stop when the share that is kept is certified to be this close to the optimum.
     time_limit : float or None, default=60.0
         Stop after this many seconds with the best channel found and a valid gap; None for no
-        limit. The search starts from subset merging and subset random response, so that it never
-        keeps less of X than these, after any time.
+        limit. The search starts from subset merging and, as far as a tenth of the time allows,
+        from subset random response. So after any time it keeps at least as much as subset merging.
     verbose : bool, default=False
         Show progress on standard error.
     over : ConfidenceSet, optional
