@@ -22,6 +22,9 @@ MOST_DENSE_CELLS = 50_000_000
 MOST_EXACT_CELLS = 2_000_000
 #: Different lifts that are compared as fractions, up to twenty times with a mixed channel.
 MOST_FRACTIONS = 200_000
+#: Terms of the sums that certify and measure a channel for all that attackers may know: twenty
+#: nanoseconds each.
+MOST_SIDE_TERMS = 500_000_000
 #: Cells of a table with a confidence interval for each, about fifty microseconds each.
 MOST_INTERVALS = 50_000
 #: Inequalities of an optimal mechanism, and the numbers in them: 160 MB in each of six copies.
@@ -43,6 +46,8 @@ MOST_INVERTED = 2_000
 
 #: Advice for any mechanism.
 POOL = "pool rare values of X before fit"
+#: Advice for products of columns.
+FEWER = "use fewer columns, or pool rare values of each before fit"
 #: Mechanisms whose channel stays small for any number of values.
 MERGE = "use WatchdogSanitizer, or SubsetMergingSanitizer for up to about 10,000 high-risk values"
 

@@ -32,6 +32,7 @@ __all__ = [
     "quantize",
     "certified_for",
     "certified_by",
+    "mixed_until_met",
 ]
 
 #: Every row of integer weights sums to this; 62 bits leave room for sums in 64-bit integers.
@@ -269,7 +270,7 @@ def _mend_for(masses: FloatArray, notion: Notion, over: ConfidenceSet | None) ->
     if notion.perfect and over is None:
         # Mixing gives lifts of exactly 1 only if the result is constant.
         return lambda weights, p_x, check: (independent_weights(masses, weights, TOTAL), 0.0)
-    return _mixed_until_met if notion.mixing_helps else first_mixture_that_meets
+    return mixed_until_met if notion.mixing_helps else first_mixture_that_meets
 
 
 def certified_by(
@@ -308,7 +309,7 @@ def certified_by(
     met = check(weights)
     mixed = 0.0
     if enforce and not met.all():
-        weights, mixed = (mend or _mixed_until_met)(weights, p_x, check)
+        weights, mixed = (mend or mixed_until_met)(weights, p_x, check)
         kept = np.unique(weights.indices)
         used, weights = used[kept], weights[:, kept]
         met = check(weights)
@@ -322,7 +323,7 @@ def certified_by(
     )
 
 
-def _mixed_until_met(weights: Weights, p_x: FloatArray, check: Check) -> tuple[Weights, float]:
+def mixed_until_met(weights: Weights, p_x: FloatArray, check: Check) -> tuple[Weights, float]:
     """Mix in roughly the smallest share of a constant channel that makes the check pass.
 
     Mixing in a share d moves each lift l to (1 - d) l + d. If only the distance of lifts from 1

@@ -12,7 +12,7 @@ from typing import Any, TextIO
 
 import numpy as np
 
-from .._progress import Progress
+from .._progress import Progress, is_watched
 from ..exceptions import SeededReleaseWarning
 from ._errors import UNSAFE, one_line, safe_text
 
@@ -35,7 +35,7 @@ class Console:
     def __init__(self, *, json: bool, progress: bool, data_on_stdout: bool = False) -> None:
         self._json = json
         self._out = sys.stderr if data_on_stdout else sys.stdout
-        self.progress = Progress(True if progress else None)
+        self.progress = Progress(progress or is_watched())
 
     def tell(self, text: str | Sequence[str], data: Mapping[str, Any]) -> None:
         """Print the result, as lines of text or as JSON.

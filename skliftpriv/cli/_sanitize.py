@@ -103,7 +103,8 @@ def run_sanitize(args: argparse.Namespace, console: Console) -> int:
         writer = stack.enter_context(open_writer(args.out, files, source_format(args)))
         report = files.place(args.report) if args.report else None
         counted = _count(source, args, console)
-        sanitizer.fit(counted)
+        with console.progress.lent():
+            sanitizer.fit(counted)
         end_if_asked()
         if args.shuffle:
             with ShuffledWriter(word_source(order), args.chunk_rows) as shuffled:

@@ -49,8 +49,12 @@ gap : float, default=1e-6
 time_limit : float or None, default=60.0
     Stop after this many seconds with the best private mechanism found and a valid gap; None for
     no limit. With ``confidence`` the upper bound is sharpened for at most five seconds.
-verbose : bool, default=False
-    Show progress on standard error.
+verbose : bool or None, default=None
+    Show progress on standard error: always, never or, with None, in a terminal or a notebook once
+    the work takes longer than three seconds.
+
+    .. versionchanged:: 0.2
+        The default is None.
 """
 
 _SMOOTHING = """\

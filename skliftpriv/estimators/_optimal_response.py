@@ -30,7 +30,7 @@ SOLVER: dict[str, Any] = {
     ],
     "gap": [Interval(Real, 0, None, closed="left")],
     "time_limit": [POSITIVE, None],
-    "verbose": ["verbose"],
+    "verbose": ["verbose", None],
 }
 
 
@@ -41,7 +41,7 @@ class OptimizingSanitizer(SymbolSanitizer[OptimalResult]):
     method: str = "auto"
     gap: float = 1e-6
     time_limit: float | None = 60.0
-    verbose: bool = False
+    verbose: bool | None = None
 
     #: What ``upper_bound_`` bounds, in words.
     optimum: ClassVar[str] = "the optimum"
@@ -56,7 +56,7 @@ class OptimizingSanitizer(SymbolSanitizer[OptimalResult]):
             "method": self.method,
             "gap": self.gap,
             "time_limit": self.time_limit,
-            "verbose": bool(self.verbose),
+            "verbose": self.verbose,
         }
 
     def _known(self, result: OptimalResult, layout: Layout) -> dict[str, object]:

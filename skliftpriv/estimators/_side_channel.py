@@ -40,9 +40,14 @@ class SRLIPSanitizer(LiftSanitizer[SideChannelResult]):
     gap : float, default=1e-6
         Stop when the NMI is certified to be this close to the optimum.
     time_limit : float or None, default=10.0
-        Stop after this many seconds with the best private mechanism found and a valid gap.
-    verbose : bool, default=False
-        Show progress on standard error.
+        Stop the search after this many seconds with the best private mechanism found; None for no
+        limit. To certify and measure it takes up to about ten seconds more.
+    verbose : bool or None, default=None
+        Show progress on standard error: always, never or, with None, in a terminal or a notebook
+        once the work takes longer than three seconds.
+
+        .. versionchanged:: 0.2
+            The default is None.
     <known shell>
 
     Attributes
@@ -77,7 +82,7 @@ class SRLIPSanitizer(LiftSanitizer[SideChannelResult]):
     method: str = "auto"
     gap: float = 1e-6
     time_limit: float | None = 10.0
-    verbose: bool = False
+    verbose: bool | None = None
 
     notion = "srlip"
     # There is no handle_unknown: an attacker who knows another column of the row could recognise a
@@ -100,7 +105,7 @@ class SRLIPSanitizer(LiftSanitizer[SideChannelResult]):
             method=self.method,  # type: ignore[arg-type]
             gap=self.gap,
             time_limit=self.time_limit,
-            verbose=bool(self.verbose),
+            verbose=self.verbose,
         )
 
     def _make_releaser(self, result: SideChannelResult, layout: Layout) -> Releaser:

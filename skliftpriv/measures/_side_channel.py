@@ -8,12 +8,22 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, issparse
 
 from .._arrays import FloatArray, as_nonnegative
 from ..exceptions import InvalidDistributionError
 
-__all__ = ["SideChannelLevel", "SideGroups", "side_groups", "srlip_level", "srlip_levels"]
+__all__ = [
+    "SideCells",
+    "SideChannelLevel",
+    "SideGroups",
+    "side_groups",
+    "srlip_level",
+    "srlip_levels",
+]
+
+#: Cells are listed with those that are empty if there are at most this many for each entry.
+_FEW_EMPTY = 8
 
 
 class SideChannelLevel(NamedTuple):
@@ -62,6 +72,63 @@ class SideGroups(NamedTuple):
         return csr_array((np.ones(n), (self.group, np.arange(n))), shape=(len(self.values), n))
 
 
+class SideCells:
+    """The pairs of a group and an output that occur together in a sparse channel.
+
+    Parameters
+    ----------
+    groups : SideGroups
+        What the attacker knows.
+    rows, columns : ndarray of int
+        Symbol and output of every entry of the channel.
+    n_outputs : int
+        Number of outputs.
+
+    Attributes
+    ----------
+    of_entry : ndarray of int
+        The cell that an entry of the channel belongs to.
+    group, output : ndarray of int
+        Group and output of every cell. Cells may be listed that have no entry.
+    """
+
+    def __init__(
+        self,
+        groups: SideGroups,
+        rows: NDArray[np.intp],
+        columns: NDArray[np.intp],
+        n_outputs: int,
+    ) -> None:
+        self._groups, self._rows = groups, rows
+        self.of_entry = groups.group[rows] * np.intp(n_outputs) + columns
+        n_cells = len(groups.values) * n_outputs
+        cells = np.arange(n_cells)
+        if n_cells > _FEW_EMPTY * self.of_entry.size:  # to list all of them would take longer
+            cells, self.of_entry = np.unique(self.of_entry, return_inverse=True)
+        self.group, self.output = np.divmod(cells, n_outputs)
+
+    def shares(self, p_sx: FloatArray, entries: FloatArray) -> Iterator[FloatArray]:
+        """Yield P(y | x^J), and then P(y | s, x^J) for every s, of every cell.
+
+        Where s cannot occur with x^J, the latter is replaced by the former: nothing is learnt.
+
+        Parameters
+        ----------
+        p_sx : ndarray of shape (n_sensitive, n_symbols)
+            Joint distribution of S and X, up to scale.
+        entries : ndarray of float
+            The entries of the channel.
+        """
+        group, n_groups = self._groups.group, len(self._groups.values)
+        plain = np.zeros(self.group.size)
+        for s, row in enumerate([p_sx.sum(axis=0), *p_sx]):
+            mass = np.bincount(group, row, n_groups)[self.group]
+            sums = np.bincount(self.of_entry, row[self._rows] * entries, self.group.size)
+            share = np.divide(sums, mass, out=plain.copy(), where=mass > 0)
+            plain = plain if s else share
+            yield share
+
+
 def side_groups(attributes: np.ndarray) -> Iterator[SideGroups]:
     """Group symbols by every set of known attributes except the set of all of them.
 
@@ -78,7 +145,7 @@ def side_groups(attributes: np.ndarray) -> Iterator[SideGroups]:
 
 
 def srlip_level(
-    joint: ArrayLike, channel: ArrayLike, attributes: Sequence[int] | ArrayLike
+    joint: ArrayLike, channel: ArrayLike | csr_array, attributes: Sequence[int] | ArrayLike
 ) -> SideChannelLevel:
     """Level of side-channel resistant local information privacy (SRLIP) of a channel.
 
@@ -90,7 +157,7 @@ def srlip_level(
     ----------
     joint : array-like of shape (n_sensitive, n_symbols)
         Joint distribution of S and X = (X^1, ..., X^m).
-    channel : array-like of shape (n_symbols, n_outputs)
+    channel : array-like or scipy.sparse.csr_array of shape (n_symbols, n_outputs)
         P(Y|X).
     attributes : sequence of int, or array-like of shape (n_symbols, n_attributes)
         Sizes of the attributes if the symbols are all their combinations, with the last attribute
@@ -118,18 +185,22 @@ def srlip_level(
 
 
 def srlip_levels(
-    joint: ArrayLike, channel: ArrayLike, attributes: Sequence[int] | ArrayLike
+    joint: ArrayLike, channel: ArrayLike | csr_array, attributes: Sequence[int] | ArrayLike
 ) -> list[SideChannelLevel]:
     """Level for every set J of known attributes; see :func:`srlip_level` for the parameters."""
     p_sx = as_nonnegative(joint, "The joint distribution", ndim=2)
-    matrix = as_nonnegative(np.asarray(channel), "The channel", ndim=2)
+    if issparse(channel):
+        sparse = csr_array(channel)
+        as_nonnegative(sparse.data, "The channel", ndim=1)
+    else:
+        sparse = csr_array(as_nonnegative(np.asarray(channel), "The channel", ndim=2))
     codes = attribute_codes(attributes, p_sx.shape[1])
-    if matrix.shape[0] != p_sx.shape[1]:
+    if sparse.shape[0] != p_sx.shape[1]:
         raise InvalidDistributionError(
-            f"The channel has {matrix.shape[0]} inputs, but the joint distribution has "
+            f"The channel has {sparse.shape[0]} inputs, but the joint distribution has "
             f"{p_sx.shape[1]} useful symbols."
         )
-    return [_level(p_sx, matrix, groups) for groups in side_groups(codes)]
+    return [_level(p_sx, sparse, groups) for groups in side_groups(codes)]
 
 
 def attribute_codes(attributes: Sequence[int] | ArrayLike, n_symbols: int) -> np.ndarray:
@@ -145,25 +216,17 @@ def attribute_codes(attributes: Sequence[int] | ArrayLike, n_symbols: int) -> np
     return given
 
 
-def _level(p_sx: FloatArray, matrix: FloatArray, groups: SideGroups) -> SideChannelLevel:
-    add_up = groups.indicator
-    p_x = p_sx.sum(axis=0)
-    of_y = _conditional(add_up @ (p_x[:, None] * matrix), add_up @ p_x)
-    worst = (-1.0, 0, 0, 0)
-    for s, row in enumerate(p_sx):
-        mass = add_up @ row
-        of_sy = _conditional(add_up @ (row[:, None] * matrix), mass)
-        # Skip s or y that cannot occur with x^J.
-        possible = (mass[:, None] > 0) & (of_y > 0)
-        with np.errstate(divide="ignore"):
-            logs = np.abs(np.log(np.divide(of_sy, of_y, out=np.ones_like(of_y), where=possible)))
-        place = np.unravel_index(np.argmax(logs), logs.shape)
-        if logs[place] > worst[0]:
-            worst = (float(logs[place]), int(place[0]), s, int(place[1]))
-    level, g, s, y = worst
-    return SideChannelLevel(level, groups.known, tuple(groups.values[g].tolist()), s, y)
-
-
-def _conditional(masses: FloatArray, totals: FloatArray) -> FloatArray:
-    weight = totals[:, None]
-    return np.divide(masses, weight, out=np.zeros_like(masses), where=weight > 0)
+def _level(p_sx: FloatArray, channel: csr_array, groups: SideGroups) -> SideChannelLevel:
+    entries = channel.tocoo()
+    cells = SideCells(groups, entries.row, entries.col, channel.shape[1])
+    shares = cells.shares(p_sx, entries.data)
+    of_y = next(shares)
+    worst = (-1.0, 0, 0)
+    for s, of_sy in enumerate(shares):
+        ratio = np.divide(of_sy, of_y, out=np.ones_like(of_y), where=of_y > 0)
+        for cell in (int(ratio.argmax()), int(ratio.argmin())):
+            with np.errstate(divide="ignore"):
+                worst = max(worst, (float(abs(np.log(ratio[cell]))), s, cell), key=lambda w: w[0])
+    level, s, cell = worst
+    values = tuple(groups.values[cells.group[cell]].tolist())
+    return SideChannelLevel(level, groups.known, values, s, int(cells.output[cell]))

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from numpy.typing import ArrayLike
 
 from .._arrays import FloatArray
+from .._progress import Progress
 from ..confidence import ConfidenceSet
 from ..distribution import JointDistribution
 from ..notions import Notion
@@ -27,7 +28,7 @@ def optimal_random_response(
     method: Method = "auto",
     gap: float = 1e-6,
     time_limit: float | None = 60.0,
-    verbose: bool = False,
+    verbose: bool | None = None,
     over: ConfidenceSet | None = None,
 ) -> OptimalResult:
     r"""Find the mechanism that keeps the most within a budget, with a certified gap.
@@ -79,8 +80,9 @@ def optimal_random_response(
         Stop after this many seconds with the best channel found and a valid gap; None for no
         limit. The search starts from subset merging and, as far as a tenth of the time allows,
         from subset random response. So after any time it keeps at least as much as subset merging.
-    verbose : bool, default=False
-        Show progress on standard error.
+    verbose : bool or None, default=None
+        Show progress on standard error: always, never or, with None, in a terminal or a notebook
+        once the work takes longer than three seconds.
     over : ConfidenceSet, optional
         Meet the budget for every distribution in this set; by default for ``joint`` alone. The
         optimum is then over all mechanisms that do so. Inequalities are added as cutting planes,
@@ -106,9 +108,10 @@ def optimal_random_response(
     def start(seconds: float) -> Iterator[FloatArray]:
         return map(inputs.given_useful, first_posteriors(joint, notion, over, seconds))
 
-    solution = solve(
-        problem, start=start, method=method, gap=gap, time_limit=time_limit, verbose=verbose
-    )
+    with Progress(verbose).lent():
+        solution = solve(
+            problem, start=start, method=method, gap=gap, time_limit=time_limit, verbose=verbose
+        )
     return OptimalResult.of(
         joint,
         notion,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import reduce
 from itertools import product
 from typing import NamedTuple
@@ -13,23 +13,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._arrays import FloatArray, Label
-from .._limits import MOST_CHANNEL_CELLS, refuse_beyond
+from .._limits import FEWER, MOST_CHANNEL_CELLS, refuse_beyond
+from .._progress import Progress
 from ..channel import Channel, as_parts
 from ..distribution import JointDistribution
 from ..exceptions import InvalidParameterError
-from ..measures import entropy, srlip_level
-from ..measures._side_channel import side_groups
+from ..measures import entropy
 from ..notions import SRLIP
-from ..solvers import PosteriorProblem, solve
-from ._inputs import posterior_labels, refuse_many_rows
+from ._side_check import refuse_many_terms
+from ._single_attribute import SingleAttribute
 
 __all__ = ["best_product", "product_channel"]
 
-#: Advice if there are more combinations of attributes than can be certified.
-_INSTEAD = "use fewer columns, or pool rare values of each before fit"
 _ROUNDING = 1e-9
-#: Gap and seconds at which the solver of a protocol stops; the search builds hundreds of them.
-_GAP, _SECONDS = 1e-4, 0.15
 _GRID, _BISECTIONS = 6, 4
 #: Factors by which the search varies the budget of a single attribute.
 _FACTORS = (0.5, 2.0)
@@ -40,6 +36,7 @@ def best_product(
     notion: SRLIP,
     attributes: NDArray[np.intp],
     time_limit: float | None = None,
+    verbose: bool | None = False,
 ) -> tuple[Channel, tuple[float, ...]]:
     """Find per-attribute protocols whose product meets a budget and keeps much of X.
 
@@ -54,7 +51,7 @@ def best_product(
     budgets : tuple of float
         LIP budget of each attribute.
     """
-    search = _ProductSearch(joint, notion, attributes, time_limit)
+    search = _ProductSearch(joint, notion, attributes, time_limit, verbose)
     shares = np.ones(attributes.shape[1])
     best = search.scaled(shares)
     for j, factor in product(range(shares.size), _FACTORS):
@@ -65,14 +62,15 @@ def best_product(
         found = search.scaled(trial)
         if found.information > best.information + 1e-9:
             best, shares = found, trial
-    return best.channel, tuple(float(b) for b in best.budgets)
+    search.report(last=True)
+    return product_channel(joint, best.protocols), tuple(float(b) for b in best.budgets)
 
 
 class _Product(NamedTuple):
-    """A product for given budgets, with its level and mutual information."""
+    """Protocols for given budgets, with the level and mutual information of their product."""
 
     budgets: FloatArray
-    channel: Channel
+    protocols: list[Channel]
     level: float
     information: float
 
@@ -86,116 +84,136 @@ class _ProductSearch:
         notion: SRLIP,
         attributes: NDArray[np.intp],
         time_limit: float | None,
+        verbose: bool | None,
     ) -> None:
-        _refuse_large_product(attributes)
-        self._end = math.inf if time_limit is None else time.monotonic() + time_limit
-        self._joint = joint
+        _refuse_large_product(joint, attributes)
+        self._start = time.monotonic()
+        self._limit = math.inf if time_limit is None else time_limit
+        self._progress = Progress(verbose)
         self._epsilon = notion.epsilon
-        self._attributes = attributes
-        self._single = [_SingleAttribute(joint, attributes, j) for j in range(attributes.shape[1])]
+        self._single = [SingleAttribute(joint, attributes, j) for j in range(attributes.shape[1])]
+        # P(s, x^1, ..., x^m), with zeros for combinations that do not occur.
+        self._joint = np.zeros((joint.shape[0], *(single.size for single in self._single)))
+        self._joint[:, *attributes.T] = joint.matrix
+        self._entropy = float(entropy(joint.p_x))
+        self._n_products, self._most = 0, 0.0
+
+    @property
+    def _left(self) -> float:
+        return self._limit - (time.monotonic() - self._start)
 
     @property
     def out_of_time(self) -> bool:
-        """Whether the time limit is reached."""
-        return time.monotonic() >= self._end
+        """Whether the time limit is reached, or the keyboard has ended the search."""
+        return self._left <= 0 or any(single.interrupted for single in self._single)
 
     def scaled(self, shares: FloatArray) -> _Product:
         """Scale budgets with these proportions as far as the product meets the notion."""
         # The level jumps where a protocol changes its support, so a grid comes before bisection.
-        # No attribute may exceed the whole budget; with a budget of 0 nothing leaks.
-        scales = self._epsilon * np.linspace(0, 1, _GRID + 1)
+        # No attribute may exceed the whole budget. Where all else fails, nothing is released.
+        # Just below the budget, certification need not correct an excess by rounding.
+        scales = self._epsilon * (1 - _ROUNDING) * np.linspace(0, 1, _GRID + 1)
         shares = shares / shares.max()
-        found = []
+        low, best = 0.0, self._product(0.0 * shares, [single.constant for single in self._single])
         for scale in scales[1:]:  # small budgets, which are private, come first
-            if self.out_of_time:
-                break
-            found.append(self._at(scale * shares))
-        private = [k for k, candidate in enumerate(found) if self._met(candidate)]
-        if not private:
-            low, best = 0.0, self._at(1e-6 * scales[1] * shares)
-        else:
-            k = max(private, key=lambda k: found[k].information)
-            low, best = scales[k + 1], found[k]
-        high = min(low + scales[1], self._epsilon)
+            found = self._in_time(scale * shares)
+            if found is not None and found.information > best.information:
+                low, best = scale, found
+        high = min(low + scales[1], scales[-1])
         for _ in range(_BISECTIONS):
-            if self.out_of_time:
-                break
             middle = (low + high) / 2
-            candidate = self._at(middle * shares)
-            if self._met(candidate) and candidate.information >= best.information:
-                low, best = middle, candidate
+            found = self._in_time(middle * shares)
+            if found is not None and found.information >= best.information:
+                low, best = middle, found
             else:
                 high = middle
         return best
 
-    def _met(self, candidate: _Product) -> bool:
+    def _in_time(self, budgets: FloatArray) -> _Product | None:
+        """Build a product; None if there is no time for it or it does not meet the notion."""
+        protocols = []
+        for single, budget in zip(self._single, budgets, strict=True):
+            if self.out_of_time:
+                return None
+            protocols.append(single.protocol(budget, self._left))
+        found = self._product(budgets, protocols)
+        self._n_products += 1
         # Certification corrects an excess by rounding.
-        return candidate.level <= self._epsilon + _ROUNDING
+        met = found.level <= self._epsilon + _ROUNDING
+        if met:
+            self._most = max(self._most, found.information)
+        self.report()
+        return found if met else None
 
-    def _at(self, budgets: FloatArray) -> _Product:
-        protocols = [s.protocol(b) for s, b in zip(self._single, budgets, strict=True)]
-        channel = product_channel(self._joint, protocols)
-        level = srlip_level(self._joint.matrix, channel.matrix, self._attributes).level
-        joint = channel.joint(self._joint.p_x)
-        information = float(
-            entropy(joint.sum(axis=0)) + entropy(self._joint.p_x) - entropy(joint.ravel())
+    def _product(self, budgets: FloatArray, protocols: list[Channel]) -> _Product:
+        matrices = [protocol.matrix for protocol in protocols]
+        level = 0.0
+        for of_y, hidden in _views(self._joint, matrices):
+            level = max(level, _view_level(of_y, hidden))
+        # Y has independent parts given X, so I(X;Y) = H(Y) - sum of H(Y^j | X^j).
+        noise = sum(one.p @ entropy(m) for one, m in zip(self._single, matrices, strict=True))
+        information = float(entropy(of_y.sum(axis=0).ravel()) - noise)
+        return _Product(budgets, protocols, level, information)
+
+    def report(self, last: bool = False) -> None:
+        """Update the progress line."""
+        seconds = time.monotonic() - self._start
+        nmi = self._most / (self._entropy or 1.0)
+        self._progress.line(
+            f"{seconds:8.1f} s  NMI {nmi:.6f}  products {self._n_products}", last=last
         )
-        return _Product(budgets, channel, level, information)
 
 
-def _refuse_large_product(attributes: NDArray[np.intp]) -> None:
-    """Raise an error if a product is too large to certify."""
+def _views(
+    masses: FloatArray, protocols: Sequence[FloatArray], axis: int = 1, hidden: tuple[int, ...] = ()
+) -> Iterator[tuple[FloatArray, tuple[int, ...]]]:
+    """Yield what attackers see of a row: each attribute as it is, or the output of its protocol.
+
+    The outputs of known attributes are left out. They do not depend on S given what is known, so
+    they change nothing, and without them the sums are short.
+
+    Parameters
+    ----------
+    masses : ndarray
+        Joint distribution of S and the attributes, one axis each.
+    protocols : sequence of ndarray
+        Protocol of each attribute.
+    axis : int
+        Attributes before this axis are decided.
+    hidden : tuple of int
+        Those of them that are replaced by their outputs.
+
+    Yields
+    ------
+    masses, hidden
+        For every set of attributes; the last one hides all of them.
+    """
+    if axis == masses.ndim:
+        yield masses, hidden
+        return
+    yield from _views(masses, protocols, axis + 1, hidden)
+    sent = np.moveaxis(np.tensordot(masses, protocols[axis - 1], axes=(axis, 0)), -1, axis)
+    yield from _views(sent, protocols, axis + 1, (*hidden, axis))
+
+
+def _view_level(masses: FloatArray, hidden: tuple[int, ...]) -> float:
+    """Largest ``|log P(y | s, x^J) / P(y | x^J)|`` of one view."""
+    known_s = masses.sum(axis=hidden, keepdims=True)
+    of_y, known = masses.sum(axis=0), known_s.sum(axis=0)
+    possible = (known_s > 0) & (of_y > 0)
+    ratio = np.divide(masses * known, known_s * of_y, out=np.ones_like(masses), where=possible)
+    with np.errstate(divide="ignore"):
+        return float(max(np.log(ratio.max()), -np.log(ratio.min())))
+
+
+def _refuse_large_product(joint: JointDistribution, attributes: NDArray[np.intp]) -> None:
+    """Raise an error if a product is too large to store or to certify."""
     n_symbols = attributes.shape[0]
-    cells = n_symbols * math.prod(int(size) for size in attributes.max(axis=0) + 1)
+    n_outputs = math.prod(int(size) for size in attributes.max(axis=0) + 1)
+    cells = n_symbols * n_outputs
     what = f"{n_symbols:,} combinations of attributes occur, and the product channel has"
-    refuse_beyond(MOST_CHANNEL_CELLS, cells, f"{what} up to {cells:,} cells", _INSTEAD)
-
-
-class _SingleAttribute:
-    """One attribute and its distributions given what an attacker may know."""
-
-    def __init__(
-        self, joint: JointDistribution, attributes: NDArray[np.intp], position: int
-    ) -> None:
-        codes = attributes[:, position]
-        self.size = int(codes.max()) + 1
-        labels: dict[int, Label] = {}
-        for code, label in zip(codes, joint.useful_labels, strict=True):
-            labels.setdefault(int(code), as_parts(label)[position])
-        self.labels = [labels[code] for code in range(self.size)]
-        own = np.eye(self.size)[codes]
-        self.p = joint.p_x @ own
-        others = np.delete(attributes, position, axis=1)
-        self._given, self._given_s = self._conditionals(joint, own, others)
-
-    def _conditionals(
-        self, joint: JointDistribution, own: FloatArray, others: NDArray[np.intp]
-    ) -> tuple[FloatArray, FloatArray]:
-        """P(x^j | x^J) and P(x^j | s, x^J) for every J without j and all x^J and s that occur."""
-        everything = np.unique(others, axis=0, return_inverse=True)[1].reshape(-1)
-        full = np.zeros((everything.max() + 1, everything.size))
-        full[everything, np.arange(everything.size)] = 1.0
-        known = list(side_groups(others))
-        n_groups = sum(len(groups.values) for groups in known) + len(full)
-        refuse_many_rows(2 * joint.shape[0] * n_groups, self.size, _INSTEAD)
-        members = np.vstack([*(groups.indicator.toarray() for groups in known), full])
-        given, given_s = [], []
-        of_group = (members * joint.p_x) @ own
-        for row in joint.matrix:
-            of_s = (members * row) @ own
-            seen = of_s.sum(axis=1) > 0
-            given.append(of_group[seen] / of_group[seen].sum(axis=1, keepdims=True))
-            given_s.append(of_s[seen] / of_s[seen].sum(axis=1, keepdims=True))
-        return np.vstack(given), np.vstack(given_s)
-
-    def protocol(self, budget: float) -> Channel:
-        """Solve for the best channel that is LIP for all these distributions."""
-        high, low = np.exp(budget), np.exp(-budget)
-        rows = np.vstack([self._given_s - high * self._given, low * self._given - self._given_s])
-        solution = solve(PosteriorProblem(self.p, rows / self.p), gap=_GAP, time_limit=_SECONDS)
-        names = posterior_labels(self.labels, solution.posteriors)
-        matrix = solution.channel_matrix
-        return Channel(matrix / matrix.sum(axis=1, keepdims=True), self.labels, names)
+    refuse_beyond(MOST_CHANNEL_CELLS, cells, f"{what} up to {cells:,} cells", FEWER)
+    refuse_many_terms(joint, attributes, n_outputs)
 
 
 def product_channel(joint: JointDistribution, protocols: Sequence[Channel]) -> Channel:

@@ -7,15 +7,16 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import coo_array
+from scipy.sparse import eye_array
 
-from .._arrays import FloatArray, exact_integers
-from ..certificate import Weights, certified_by, without_common
+from .._arrays import FloatArray
+from .._limits import FEWER
+from ..certificate import Check, Weights, certified_by, mixed_until_met
 from ..channel import Channel, as_parts
 from ..distribution import JointDistribution
 from ..exceptions import InvalidParameterError
 from ..measures import log_lift, srlip_levels
-from ..measures._side_channel import SideGroups, side_groups
+from ..measures._side_channel import side_groups
 from ..notions import LIP, SRLIP
 from ..notions._side_channel import SIDE_CHANNEL
 from ..report import PrivacyReport, privacy_report
@@ -23,12 +24,13 @@ from ..solvers import PosteriorProblem, solve
 from ._inputs import posterior_channel, refuse_many_posteriors, refuse_many_rows
 from ._product import best_product
 from ._result import ChannelResult
+from ._side_check import SideChannelCheck, refuse_many_terms
 from ._subset_response import Method
 
 __all__ = ["SideChannelReport", "SideChannelResult", "side_channel_resistant"]
 
 _MOST_ATTRIBUTES = 12
-_INSTEAD = "use strategy='product' or fewer columns, or pool rare values of each before fit"
+_INSTEAD = f"use strategy='product', or {FEWER}"
 
 
 @dataclass(frozen=True, repr=False, kw_only=True)
@@ -99,7 +101,7 @@ def side_channel_resistant(
     method: Method = "auto",
     gap: float = 1e-6,
     time_limit: float | None = 10.0,
-    verbose: bool = False,
+    verbose: bool | None = None,
 ) -> SideChannelResult:
     r"""Sanitise several attributes so that knowing some of them does not help to infer S.
 
@@ -122,10 +124,14 @@ def side_channel_resistant(
         "optimal" solves the problem on the product alphabet and outputs one joint symbol.
         "product" sanitises each attribute on its own and tightens the budgets, which may differ,
         until the product is certified; it outputs one symbol per attribute.
-    method, gap, time_limit, verbose
-        Options of the solver as in :func:`optimal_random_response`, for "optimal". The problem
-        is hard to certify, so the default time limit is ten seconds. It also limits the search of
-        "product" for better budgets.
+    method, gap
+        Options of the solver as in :func:`optimal_random_response`, for "optimal".
+    time_limit : float or None, default=10.0
+        Stop the search after this many seconds with the best mechanism found; None for no limit.
+        To certify and measure it takes up to about ten seconds more.
+    verbose : bool or None, default=None
+        Show progress on standard error: always, never or, with None, in a terminal or a notebook
+        once the work takes longer than three seconds.
 
     Returns
     -------
@@ -148,11 +154,12 @@ def side_channel_resistant(
             joint, notion, attributes, method, gap, time_limit, verbose
         )
     elif strategy == "product":
-        channel, budgets = best_product(joint, notion, attributes, time_limit)
+        channel, budgets = best_product(joint, notion, attributes, time_limit, verbose)
         known = {"status": "tuned", "upper_bound": 1.0, "budgets": budgets}
     else:
         raise InvalidParameterError(f'strategy must be "optimal" or "product", not {strategy!r}.')
-    certified = certified_by(channel, joint.p_x, _ExactCheck(joint.masses, attributes, notion))
+    check = SideChannelCheck(joint.masses, attributes, notion)
+    certified = certified_by(channel, joint.p_x, check, mend=_mended)
     return SideChannelResult(
         joint=joint,
         notion=notion,
@@ -184,6 +191,14 @@ def _attribute_codes(joint: JointDistribution) -> NDArray[np.intp]:
     return np.array(codes, dtype=np.intp).T
 
 
+def _mended(weights: Weights, p_x: FloatArray, check: Check) -> tuple[Weights, float]:
+    """Mix in a constant channel until all outputs are met, looking mostly at those that are not."""
+    broken = np.flatnonzero(~check(weights))
+    mended = mixed_until_met(weights, p_x, lambda mixed: check(mixed[:, broken]))
+    # Mixing takes every ratio closer to 1, but rounding may take one past the end of the band.
+    return mended if check(mended[0]).all() else mixed_until_met(weights, p_x, check)
+
+
 def _optimal_channel(
     joint: JointDistribution,
     notion: SRLIP,
@@ -191,9 +206,10 @@ def _optimal_channel(
     method: Method,
     gap: float,
     time_limit: float | None,
-    verbose: bool,
+    verbose: bool | None,
 ) -> tuple[Channel, dict[str, Any]]:
     refuse_many_posteriors(joint.shape[1], _INSTEAD)
+    refuse_many_terms(joint, attributes, joint.shape[1])
     n_rows = 2 * joint.shape[0] * sum(len(groups.values) for groups in side_groups(attributes))
     refuse_many_rows(n_rows, joint.shape[1], _INSTEAD)
     problem = PosteriorProblem(joint.p_x, notion.side_rows(joint.matrix, attributes))
@@ -215,8 +231,8 @@ def _report(
     each: bool,
 ) -> SideChannelReport:
     plain = privacy_report(joint, notion, channel, satisfied=True)
-    before = srlip_levels(joint.matrix, np.eye(joint.shape[1]), attributes)
-    after = srlip_levels(joint.matrix, channel.matrix, attributes)
+    before = srlip_levels(joint.matrix, eye_array(joint.shape[1], format="csr"), attributes)
+    after = srlip_levels(joint.matrix, channel.sparse, attributes)
     return SideChannelReport(
         notion=notion,
         satisfied=True,
@@ -240,57 +256,3 @@ def _column_levels(joint: JointDistribution, channel: Channel) -> tuple[float, .
         with np.errstate(divide="ignore"):
             levels.append(float(np.abs(log_lift(p_sy)).max()))
     return tuple(levels)
-
-
-class _ExactCheck:
-    """Check in integer arithmetic which outputs are side-channel resistant."""
-
-    def __init__(self, masses: FloatArray, attributes: NDArray[np.intp], notion: SRLIP) -> None:
-        self._masses = exact_integers(masses)
-        self._groups = list(side_groups(attributes))
-        low, high = notion.exact_band
-        self._low = (low.numerator, low.denominator)
-        self._high = (high.numerator, high.denominator)
-
-    def __call__(self, weights: Weights) -> NDArray[np.bool_]:
-        met = np.ones(weights.shape[1], dtype=bool)
-        common, rest = without_common(weights)
-        for groups in self._groups:
-            met[self._broken(groups, rest.tocoo(), common.astype(object))] = False
-        return met
-
-    def _broken(self, groups: SideGroups, rest: coo_array, common: np.ndarray) -> NDArray[np.intp]:
-        """Find outputs whose P(y|s,g) / P(y|g) is outside the band for some group g and s.
-
-        If all rows of a group have only the common part, the ratio is 1.
-        """
-        n_outputs, weight = rest.shape[1], rest.data.astype(object)
-        x = rest.row
-        key = groups.group[x] * n_outputs + rest.col
-        order = np.argsort(key, kind="stable")
-        cells, starts = np.unique(key[order], return_index=True)
-        group, output = np.divmod(cells, n_outputs)
-
-        if not cells.size:
-            return output
-
-        def by_cell(masses: np.ndarray) -> np.ndarray:
-            own = np.add.reduceat((masses[x] * weight)[order], starts)
-            return own + common[output] * by_group(masses)
-
-        def by_group(masses: np.ndarray) -> np.ndarray:
-            totals = np.zeros(len(groups.values), dtype=object)
-            np.add.at(totals, groups.group, masses)
-            return totals[group]
-
-        p_x = self._masses.sum(axis=0)
-        of_y, of_g = by_cell(p_x), by_group(p_x)
-        broken = np.zeros(cells.size, dtype=bool)
-        for row in self._masses:
-            of_sg = by_group(row)
-            # ratio = (of_sy / of_sg) / (of_y / of_g), compared by cross-multiplication
-            left, right = by_cell(row) * of_g, of_y * of_sg
-            too_high = left * self._high[1] > right * self._high[0]
-            too_low = left * self._low[1] < right * self._low[0]
-            broken |= (of_sg > 0) & (too_high | too_low)
-        return np.unique(output[broken])

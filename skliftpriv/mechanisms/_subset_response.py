@@ -11,6 +11,7 @@ from scipy.sparse import coo_array, csr_array, eye_array, vstack
 
 from .._arrays import FloatArray
 from .._limits import MERGE, MOST_CHANNEL_CELLS, MOST_OPTIMIZED, POOL, refuse_beyond
+from .._progress import Progress
 from ..confidence import ConfidenceSet
 from ..distribution import JointDistribution
 from ..exceptions import SizeLimitError
@@ -51,7 +52,7 @@ def subset_random_response(
     method: Method = "auto",
     gap: float = 1e-6,
     time_limit: float | None = 60.0,
-    verbose: bool = False,
+    verbose: bool | None = None,
     over: ConfidenceSet | None = None,
 ) -> GroupedResult:
     """Keep low-risk symbols unchanged and randomise the others optimally within groups.
@@ -79,8 +80,9 @@ def subset_random_response(
         Certified distance to the optimum at which the solver of a group stops.
     time_limit : float or None, default=60.0
         Seconds for all groups together; None for no limit.
-    verbose : bool, default=False
-        Show progress on standard error.
+    verbose : bool or None, default=None
+        Show progress on standard error: always, never or, with None, in a terminal or a notebook
+        once the work takes longer than three seconds.
     over : ConfidenceSet, optional
         Meet the budget for every distribution in this set; by default for ``joint`` alone.
 
@@ -108,8 +110,8 @@ def subset_random_response(
     )
     groups = merged_groups(joint, notion, over)
     left = None if time_limit is None else time_limit - (time.monotonic() - start)
-    options = {"method": method, "gap": gap, "verbose": verbose}
-    solutions = _solved_groups(joint, notion, over, groups, left, **options)
+    options = {"method": method, "gap": gap}
+    solutions = _solved_groups(joint, notion, over, groups, left, verbose, **options)
     repaired = any(not risky[group].all() for group in groups)
     status = "repaired" if repaired else "optimal in groups"
     return _assembled(joint, notion, over, groups, solutions, status, time.monotonic() - start)
@@ -136,7 +138,9 @@ def first_posteriors(
         return
     end = time.monotonic() + _FIRST_SHARE * seconds
     found = [np.zeros((0, joint.shape[1]))]
-    for group in groups:
+    progress = Progress()
+    for done, group in enumerate(groups):
+        progress.bar("starting", done / len(groups))
         left = end - time.monotonic()
         if left <= 0:
             break
@@ -164,17 +168,21 @@ def _solved_groups(
     over: ConfidenceSet | None,
     groups: list[Indices],
     time_limit: float | None,
+    verbose: bool | None = None,
     **options: Any,
 ) -> list[PosteriorSolution]:
     """Find the optimal random response of each group; an interrupt stops all of them."""
     start = time.monotonic()
     solutions: list[PosteriorSolution] = []
-    for group in groups:
-        if solutions and solutions[-1].status == "interrupted":
-            time_limit = 0.0
-        left = None if time_limit is None else max(time_limit - (time.monotonic() - start), 1e-3)
-        problem = UsefulInputs(joint, group=group).problem(notion, over)
-        solutions.append(solve(problem, time_limit=left, **options))
+    with Progress(verbose).lent() as progress:
+        for group in groups:
+            if solutions and solutions[-1].status == "interrupted":
+                time_limit = 0.0
+            used = time.monotonic() - start
+            left = None if time_limit is None else max(time_limit - used, 1e-3)
+            problem = UsefulInputs(joint, group=group).problem(notion, over)
+            solutions.append(solve(problem, time_limit=left, verbose=verbose, **options))
+            progress.bar("groups", len(solutions) / len(groups))
     return solutions
 
 

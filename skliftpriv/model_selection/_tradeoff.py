@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from time import perf_counter
 from typing import Any
 
@@ -40,7 +40,7 @@ def tradeoff_curve(
     y: Any = None,
     sensitive_features: Any = None,
     n_jobs: int | None = None,
-    verbose: bool = False,
+    verbose: bool | None = None,
 ) -> pd.DataFrame:
     """Measure what mechanisms keep and leak over a range of budgets.
 
@@ -65,8 +65,9 @@ def tradeoff_curve(
         The sensitive values, when they are not a column of X.
     n_jobs : int, optional
         Number of parallel jobs, as in scikit-learn.
-    verbose : bool, default=False
-        Whether to show progress on standard error.
+    verbose : bool or None, default=None
+        Show progress on standard error: always, never or, with None, in a terminal or a notebook
+        once the work takes longer than three seconds.
 
     Returns
     -------
@@ -112,7 +113,7 @@ def tradeoff_curve(
         for epsilon in budgets
     ]
     rows = Parallel(n_jobs=n_jobs, return_as="generator")(delayed(_row)(*task) for task in tasks)
-    return pd.DataFrame(_shown(rows, len(tasks), verbose))
+    return pd.DataFrame(_listed(rows, len(tasks), verbose))
 
 
 def _row(name: str, sanitizer: LiftSanitizer, rows: CountedRows) -> dict[str, Any]:
@@ -184,13 +185,14 @@ def _names(sanitizers: Sequence[Any]) -> list[str]:
     return names
 
 
-def _shown(rows: Iterable[dict[str, Any]], total: int, verbose: bool) -> Iterator[dict[str, Any]]:
-    """Yield the rows and show progress."""
-    progress = Progress(verbose)
-    try:
-        for done, row in enumerate(rows, start=1):
-            now = f"{done}/{total} {row['mechanism']}, epsilon={row['epsilon']}"
-            progress.bar("fitting", done / total, now)
-            yield row
-    finally:
-        progress.end()
+def _listed(
+    rows: Iterable[dict[str, Any]], total: int, verbose: bool | None
+) -> list[dict[str, Any]]:
+    """List the rows as they are made, and show progress."""
+    made = []
+    with Progress(verbose).lent() as progress:
+        for row in rows:
+            made.append(row)
+            now = f"{len(made)}/{total} {row['mechanism']}, epsilon={row['epsilon']}"
+            progress.bar("fitting", len(made) / total, now)
+    return made

@@ -41,7 +41,7 @@ def solve(
     method: str = "auto",
     gap: float = 1e-6,
     time_limit: float | None = None,
-    verbose: bool = False,
+    verbose: bool | None = None,
     random_state: int = 0,
 ) -> PosteriorSolution:
     """Find posteriors that keep the most information, with a certified gap to the optimum.
@@ -69,8 +69,9 @@ def solve(
     time_limit : float, optional
         Stop after about this many seconds with the best solution found and a valid bound.
         With ``problem.separate`` the bound is improved for at most five seconds.
-    verbose : bool, default=False
-        Show a progress line on standard error.
+    verbose : bool or None, default=None
+        Show a progress line on standard error: always, never or, with None, in a terminal or a
+        notebook once the work takes longer than three seconds.
     random_state : int, default=0
         Seed of the heuristic search; the optimum does not depend on it.
 
@@ -104,7 +105,7 @@ def solve(
     first = iter(()) if start is None else start(state.left(default=_SECONDS))
     if problem.separate is not None:
         posteriors, weights = solve_by_cutting_planes(
-            problem, first, state, random_state, partial(solve, method=method)
+            problem, first, state, random_state, partial(solve, method=method, verbose=False)
         )
     else:
         reduced = reduce_problem(problem)

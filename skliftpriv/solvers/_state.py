@@ -22,11 +22,13 @@ class SolverState:
         Stop when the certified gap, as a share, is at most this.
     time_limit : float or None
         Seconds from the creation of this object.
-    verbose : bool
-        Show a progress line on standard error.
+    verbose : bool or None
+        Show a progress line on standard error; None as in :class:`Progress`.
     """
 
-    def __init__(self, scale: Scale, gap: float, time_limit: float | None, verbose: bool) -> None:
+    def __init__(
+        self, scale: Scale, gap: float, time_limit: float | None, verbose: bool | None
+    ) -> None:
         self.scale = scale
         self.gap_nats = max(gap * scale.information, _ROUNDING)
         self.value = scale.constant  # that of a constant output

@@ -1,15 +1,20 @@
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
 from skliftpriv import LIP, Channel, JointDistribution, measures, mechanisms
-from skliftpriv.certificate import quantize
+from skliftpriv.certificate import certified_by, quantize
 from skliftpriv.datasets import make_joint
-from skliftpriv.exceptions import InvalidParameterError
-from skliftpriv.mechanisms import _product
-from skliftpriv.mechanisms._side_channel import _attribute_codes, _ExactCheck
+from skliftpriv.exceptions import InvalidParameterError, SizeLimitError
+from skliftpriv.mechanisms import _product, _side_check, _single_attribute
+from skliftpriv.mechanisms._side_channel import _attribute_codes, _mended
+from skliftpriv.mechanisms._side_check import SideChannelCheck
 from skliftpriv.notions import SRLIP
+
+from ..clock import WorkClock
 
 # The counterexample to Theorem 4 of Lopuhaa-Zwakenberg et al. (2020), docs/errata.md, 5.
 COUNTEREXAMPLE = JointDistribution.from_counts(
@@ -70,6 +75,18 @@ def test_zero_cells_give_infinite_levels_and_impossible_pairs_none():
     assert measures.srlip_level(joint, np.ones((4, 1)), (2, 2)).level == 0.0
 
 
+def test_a_sparse_channel_has_the_level_of_a_dense_one():
+    joint = product_joint((3, 4, 2), 0, 3).matrix
+    mostly_zero = np.eye(24)[np.random.default_rng(0).permutation(24)]
+    for matrix in (np.eye(24), mostly_zero, np.random.default_rng(0).dirichlet(np.ones(5), 24)):
+        found = measures.srlip_levels(joint, csr_array(matrix), (3, 4, 2))
+        assert found == measures.srlip_levels(joint, matrix, (3, 4, 2))
+        worst = max(level.level for level in found)
+        assert worst == pytest.approx(brute_force_level(joint, matrix, (3, 4, 2)), abs=1e-12)
+    with pytest.raises(ValueError, match="non-negative"):
+        measures.srlip_level(joint, csr_array(-np.eye(24)), (3, 4, 2))
+
+
 def test_plain_product_violates_and_the_certified_one_does_not():
     plain = mechanisms.product_channel(COUNTEREXAMPLE, [FIRST, SECOND])
     level = measures.srlip_level(COUNTEREXAMPLE.matrix, plain.matrix, (2, 2)).level
@@ -89,8 +106,8 @@ def test_exact_check_agrees_with_the_level():
         weights = quantize(Channel(matrix))
         level = measures.srlip_level(joint.matrix, matrix, (2, 3)).level
         codes = _attribute_codes(joint)
-        assert _ExactCheck(joint.masses, codes, SRLIP(level * (1 + 1e-9)))(weights).all()
-        assert not _ExactCheck(joint.masses, codes, SRLIP(level * (1 - 1e-9)))(weights).all()
+        assert SideChannelCheck(joint.masses, codes, SRLIP(level * (1 + 1e-9)))(weights).all()
+        assert not SideChannelCheck(joint.masses, codes, SRLIP(level * (1 - 1e-9)))(weights).all()
 
 
 @pytest.mark.parametrize(
@@ -172,18 +189,184 @@ def test_one_attribute_has_no_side_channel(strategy):
     assert set(result.report.levels_by_knowledge) == {()}
 
 
-def test_the_search_for_a_product_stops_when_its_time_is_over(monkeypatch):
+# ---- the search for a product
+
+
+def random_protocols(shape, rng):
+    """A protocol per attribute, some of them with zeros."""
+    protocols = []
+    for size in shape:
+        matrix = rng.dirichlet(np.full(size + 1, 0.5), size) * (rng.random((size, size + 1)) < 0.7)
+        matrix[:, 0] += 0.01
+        protocols.append(Channel(matrix / matrix.sum(axis=1, keepdims=True)))
+    return protocols
+
+
+def sparse_joint(shape, seed):
+    """A distribution in which half of the combinations of attributes and some pairs are missing."""
+    rng = np.random.default_rng(seed)
+    counts = rng.integers(0, 4, (3, *shape)) * (rng.random(shape) < 0.6)
+    counts[:, *[0] * len(shape)] += 1
+    for j in range(len(shape)):  # every value of every attribute occurs
+        counts[0, *[0] * j, :, *[0] * (len(shape) - j - 1)] += 1
+    counts = counts.reshape(3, -1)
+    kept = counts.sum(axis=0) > 0
+    labels = [label for label, keep in zip(np.ndindex(*shape), kept, strict=True) if keep]
+    return JointDistribution.from_counts(counts[:, kept], useful_labels=labels)
+
+
+@pytest.mark.parametrize("shape", [(4,), (3, 2), (2, 3, 3), (2, 2, 3, 2)])
+def test_views_give_level_and_information_without_the_channel(shape):
+    for seed in range(5):
+        joint = sparse_joint(shape, seed)
+        protocols = random_protocols(shape, np.random.default_rng(seed))
+        search = _product._ProductSearch(joint, SRLIP(1.0), _attribute_codes(joint), None, False)
+        # The search numbers values in the order in which they occur.
+        protocols = [
+            Channel(protocol.matrix[list(map(protocol.inputs.index, single.labels))], single.labels)
+            for single, protocol in zip(search._single, protocols, strict=True)
+        ]
+        found = search._product(np.ones(len(shape)), protocols)
+        channel = mechanisms.product_channel(joint, protocols)
+        level = measures.srlip_level(joint.matrix, channel.matrix, _attribute_codes(joint)).level
+        assert found.level == pytest.approx(level, abs=1e-12)
+        kept = measures.mutual_information(channel.joint(joint.p_x))
+        assert found.information == pytest.approx(kept, abs=1e-12)
+
+
+def counted_products(monkeypatch):
+    """List the budgets of the products that are built from now on."""
     built = []
-    original = _product._ProductSearch._at
+    original = _product._ProductSearch._product
 
-    def counted(self, budgets):
+    def counted(self, budgets, protocols):
         built.append(budgets)
-        return original(self, budgets)
+        return original(self, budgets, protocols)
 
-    monkeypatch.setattr(_product._ProductSearch, "_at", counted)
-    rng = np.random.default_rng(0)
-    labels = list(np.ndindex(3, 3))
-    joint = JointDistribution.from_counts(rng.integers(1, 9, (3, 9)), useful_labels=labels)
+    monkeypatch.setattr(_product._ProductSearch, "_product", counted)
+    return built
+
+
+def test_the_search_for_a_product_releases_nothing_if_there_is_no_time(monkeypatch):
+    built = counted_products(monkeypatch)
+    joint = product_joint((3, 3), 0, 3)
     result = mechanisms.side_channel_resistant(joint, 0.5, strategy="product", time_limit=1e-9)
     assert result.report.satisfied
-    assert len(built) == 1
+    assert result.nmi == result.srlip == 0.0
+    assert len(result.channel.outputs) == 1
+    np.testing.assert_array_equal(built, [[0.0, 0.0]])
+
+
+@pytest.mark.parametrize("limit", [0.1, 1.0])
+def test_the_search_for_a_product_stops_at_its_limit(limit):
+    joint = product_joint((4, 4, 4), 0, 3)
+    start = _product.time.monotonic()
+    channel, _ = _product.best_product(joint, SRLIP(0.5), _attribute_codes(joint), limit)
+    seconds = _product.time.monotonic() - start
+    # The solver of the last protocol looks at the clock a few times more.
+    assert limit <= seconds < limit + 50 * WorkClock.TICK
+    level = measures.srlip_level(joint.matrix, channel.matrix, (4, 4, 4)).level
+    assert level <= 0.5 + 1e-9
+
+
+def test_an_interrupt_ends_the_search_for_a_product(monkeypatch):
+    built = counted_products(monkeypatch)
+    original = _single_attribute.solve
+
+    def interrupted(*args, **options):
+        return replace(original(*args, **options), status="interrupted")
+
+    monkeypatch.setattr(_single_attribute, "solve", interrupted)
+    result = mechanisms.side_channel_resistant(product_joint((3, 3), 0), 0.5, strategy="product")
+    assert result.report.satisfied
+    assert len(built) == 1  # the constant one
+
+
+def test_the_search_for_a_product_shows_its_progress(capsys):
+    joint = product_joint((3, 3), 0)
+    for verbose in (None, False):
+        mechanisms.side_channel_resistant(joint, 0.5, strategy="product", verbose=verbose)
+    assert capsys.readouterr().err == ""
+    mechanisms.side_channel_resistant(joint, 0.5, strategy="product", verbose=True)
+    shown = capsys.readouterr().err
+    assert "products" in shown
+    assert shown.count("\n") == 1
+
+
+# ---- the certificate
+
+
+@pytest.mark.parametrize("masses", ["counts", "probabilities", "tiny"])
+def test_floating_point_numbers_never_change_a_verdict(masses):
+    shape, verdicts = (2, 3, 2), []
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        cells = rng.integers(1, 40, (3, 12)).astype(float)
+        if masses == "probabilities":
+            cells = rng.dirichlet(np.full(36, 0.3)).reshape(3, 12)
+        if masses == "tiny":
+            cells[1, :6] *= 1e-300
+        joint = JointDistribution(cells / cells.sum(), useful_labels=list(np.ndindex(*shape)))
+        codes = _attribute_codes(joint)
+        for share in (0.0, 0.5):  # a constant part is treated on its own
+            matrix = share / 5 + (1 - share) * rng.dirichlet(np.full(5, 0.7), 12)
+            weights = quantize(Channel(matrix))
+            for found in measures.srlip_levels(joint.matrix, weights / 2**62, shape):
+                # Of all budgets, those next to a level are the hardest.
+                for factor in (1.0, 1 - 1e-15, 1 + 1e-15, 1 - 1e-11, 1 + 1e-11, 0.7, 1.5):
+                    notion = SRLIP(found.level * factor)
+                    check = SideChannelCheck(joint.masses, codes, notion)
+                    assert (masses == "tiny") == (check._surely[1] == 0.0)
+                    verdict = check(weights)
+                    check._surely = (np.inf, -np.inf)
+                    np.testing.assert_array_equal(verdict, check(weights))
+                    verdicts.append(verdict.all())
+    assert len(set(verdicts)) == 2
+
+
+def test_few_numbers_are_left_for_exact_arithmetic(monkeypatch):
+    joint = product_joint((3, 3, 4), 0)
+    left = []
+    original = SideChannelCheck._broken
+
+    def counted(self, groups, rest, common):
+        left.append(rest.nnz)
+        return original(self, groups, rest, common)
+
+    monkeypatch.setattr(SideChannelCheck, "_broken", counted)
+    result = mechanisms.side_channel_resistant(joint, 0.5, strategy="product")
+    assert result.report.satisfied
+    assert len(left) == 7
+    assert sum(left) == 0
+
+
+def test_without_exact_arithmetic_little_is_lost(monkeypatch):
+    joint = product_joint((2, 3), 0)
+    plain = mechanisms.side_channel_resistant(joint, 0.5, time_limit=0.2)
+    monkeypatch.setattr(_side_check, "MOST_FRACTIONS", 0)
+    careful = mechanisms.side_channel_resistant(joint, 0.5, time_limit=0.2)
+    assert careful.report.satisfied
+    assert plain.certified.mixed <= careful.certified.mixed < 1e-9
+    assert careful.nmi == pytest.approx(plain.nmi, abs=1e-9)
+
+
+def test_a_channel_that_exceeds_the_budget_is_mended():
+    joint = product_joint((2, 3), 0)
+    matrix = np.random.default_rng(0).dirichlet(np.ones(4), 6)
+    # The last output meets the budget by itself.
+    channel = Channel(np.hstack([0.5 * matrix, np.full((6, 1), 0.5)]))
+    check = SideChannelCheck(joint.masses, _attribute_codes(joint), SRLIP(0.2))
+    assert check(quantize(channel)).tolist() == [False, False, False, False, True]
+    certified = certified_by(channel, joint.p_x, check, mend=_mended)
+    assert certified.satisfied
+    assert certified.mixed == certified_by(channel, joint.p_x, check).mixed > 0
+    level = measures.srlip_level(joint.matrix, certified.channel.matrix, (2, 3)).level
+    assert 0.15 < level <= 0.2
+
+
+def test_what_takes_long_to_certify_is_refused():
+    labels = list(np.ndindex(5, 5, 5, 5, 4))
+    counts = np.random.default_rng(0).integers(1, 9, (3, 2500))
+    joint = JointDistribution.from_counts(counts, useful_labels=labels)
+    with pytest.raises(SizeLimitError, match=r"775,000,000 terms.*fewer columns"):
+        mechanisms.side_channel_resistant(joint, 1.0, strategy="product")
