@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from skliftpriv.solvers._boxes import box_minimum, chord, linear_bound, tighten
-from skliftpriv.solvers._image import entropy, plogp
+from skliftpriv.solvers._image import Scale, entropy, plogp
 from skliftpriv.solvers._partition import Partition
 from skliftpriv.solvers._presolve import reduce_problem
 from skliftpriv.solvers._pricing import first_columns
