@@ -203,6 +203,13 @@ def test_the_easiest_pricing_is_chosen(monkeypatch) -> None:
     assert _solve._exact_pricer(reduced) is None
 
 
+def test_couplings_are_priced_rather_than_enumerated() -> None:
+    # 15,553 vertices would take cddlib many seconds, which no time limit stops.
+    found = solve(pairs_problem(random_joint(4, 6)))
+    assert found.status == "optimal"
+    assert found.n_columns < 2000
+
+
 def test_couplings_need_no_cddlib_for_bounds_of_lifts(monkeypatch) -> None:
     problem = pairs_problem(random_joint(4, 6))
     expected = solve(problem).kept
