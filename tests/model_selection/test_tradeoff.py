@@ -78,13 +78,13 @@ def test_optimum_grows_with_the_budget_and_no_mechanism_exceeds_it():
 
 def test_rows_are_counted_once_for_the_same_columns(monkeypatch):
     calls = []
-    count = ContingencyTable.count.__func__
+    count = ContingencyTable.of_codes.__func__
 
     def counting(cls, *args):
         calls.append(args)
         return count(cls, *args)
 
-    monkeypatch.setattr(ContingencyTable, "count", classmethod(counting))
+    monkeypatch.setattr(ContingencyTable, "of_codes", classmethod(counting))
     several = [
         SubsetMergingSanitizer(*PAIR),
         WatchdogSanitizer(0, ["occupation"]),
