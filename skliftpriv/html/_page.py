@@ -151,20 +151,32 @@ def _protection(sanitizer: LiftSanitizer, release: ReleaseView) -> str:
         f"<p>{escape(change_in_words(sanitizer, sensitive, useful))}</p>"
         f"<p>The promise: {escape(sanitizer.notion_.in_words(sensitive))}</p>"
         f'<div class="scroll">{_levels(sanitizer)}</div>'
-        f"{_seen(release)}{lift_figure(release)}"
+        f"{_seen(sanitizer, release)}{lift_figure(release)}"
         "<h3>What an observer believes after seeing a value</h3>"
         f"{posterior_figure(release)}"
     )
 
 
-def _seen(release: ReleaseView) -> str:
+def _seen(sanitizer: LiftSanitizer, release: ReleaseView) -> str:
+    """Say that the mechanism sees S, and whether it tells more about S than X does."""
     if not release.sees_sensitive:
         return ""
     sensitive, useful = escape(release.sensitive_name), escape(release.useful_name)
-    return (
-        f"<p>The mechanism sees {sensitive}: it may treat rows with the same {useful} differently "
-        f"by their {sensitive}.</p>"
+    text = (
+        f"The mechanism sees {sensitive}: it may treat rows with the same {useful} differently by "
+        f"their {sensitive}."
     )
+    before, after = (
+        part.leakage_mutual_information
+        for part in (sanitizer.report_.before, sanitizer.report_.after)
+    )
+    if after > before:
+        text += (
+            f" On average the release tells more about {sensitive} than the original {useful} "
+            f"does: {number(after)} instead of {number(before)} nats, I(S;Y) and I(S;X). The "
+            "budget bounds what single values tell."
+        )
+    return f"<p>{text}</p>"
 
 
 def _levels(sanitizer: LiftSanitizer) -> str:
