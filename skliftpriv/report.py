@@ -109,6 +109,9 @@ TARGET_TITLES = {
     "target_information": "I(T;Y), about the target",
     "target_kept": "share of the target kept",
 }
+_ABOUT_TARGET = (
+    "the share of the target is that of what the input of the mechanism tells about it; "
+)
 #: Information below this is due to rounding.
 _NOTHING = 1e-12
 
@@ -249,7 +252,9 @@ class PrivacyReport:
         now, earlier = (
             f"{np.exp(of.min_log_lift):.3g} to {np.exp(of.max_log_lift):.3g}" for of in (safe, raw)
         )
-        target = "" if self.target is None else f", {share(self.target.kept)} of the target"
+        target = ""
+        if self.target is not None:
+            target = f", {share(self.target.kept)} of what is known about the target"
         return (
             f"Seeing Y makes a value of S {now} times as probable (X itself: {earlier}); "
             f"{share(self.nmi)} of X kept{target}"
@@ -274,9 +279,11 @@ class PrivacyReport:
         verdict = "Budget met" if self.satisfied else "Budget missed"
         table = html_table(self.cells(), [budget is not None for *_, budget in self.rows()])
         lead = [f"{line}." for line in (self._in_words(), *self._worst_in_words())]
+        about_target = "" if self.target is None else _ABOUT_TARGET
         notes = [
             "Rows with a budget are bold. NMI is the share of the information in X that Y keeps; "
-            "total variation and chi2-divergence are plain numbers, the rest is in nats."
+            f"{about_target}total variation and chi2-divergence are plain numbers, the rest is in "
+            "nats."
         ]
         return html_card(self.satisfied, verdict, str(self.notion), lead, table, notes)
 

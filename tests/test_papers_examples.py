@@ -11,7 +11,7 @@ import pytest
 PAPERS = Path(__file__).parents[1] / "examples" / "papers"
 FIGURES = {
     "lift": ("lift", range(1, 14)),
-    "watchdog": ("watchdog", range(1, 3)),
+    "watchdog": ("watchdog", range(1, 4)),
     "asymmetric": ("asymmetric", range(1, 5)),
     "privacy_funnel": ("funnel", range(3, 9)),
 }
@@ -104,7 +104,7 @@ def test_only_draws_the_chosen_figure(tmp_path):
 
 @needs_scripts
 @pytest.mark.slow
-@pytest.mark.parametrize("wrong", ["3", "one"])
+@pytest.mark.parametrize("wrong", ["4", "one"])
 def test_only_refuses_what_is_no_figure(wrong, tmp_path):
     done = run("watchdog", "--only", wrong, "--output", tmp_path)
     assert done.returncode == 2

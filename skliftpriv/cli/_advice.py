@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import nan
 from typing import Any
 
 from .._format import share
@@ -23,24 +24,31 @@ class Trial:
     ----------
     mechanism : str
         Its name on the command line.
-    nmi : float
-        Share of X that it keeps; NaN if it cannot be built.
+    kept : float
+        Share that it keeps of X, or of what is known about a target if there is one; NaN if it
+        cannot be built.
     gap : float
-        Distance to its optimum at most, NaN if it does not know.
+        Distance of that share to its optimum at most, NaN if it does not know.
     seconds : float
         Time to build it.
     problem : str
         Why it cannot be built, or nothing.
     out_of_time : bool
         Whether it may be built in a longer time.
+    nmi : float
+        Share of X that it keeps.
+    utility_kept : float
+        Share that it keeps of what it was built to keep.
     """
 
     mechanism: str
-    nmi: float
+    kept: float
     gap: float
     seconds: float
     problem: str = ""
     out_of_time: bool = False
+    nmi: float = nan
+    utility_kept: float = nan
 
 
 def recommended(trials: Sequence[Trial]) -> str | None:
@@ -60,7 +68,7 @@ def recommended(trials: Sequence[Trial]) -> str | None:
 def _kept(trials: Sequence[Trial]) -> dict[str, float]:
     """Return what the mechanisms keep that were built and are for any use of any release."""
     special = ("oue", "conditional", "srlip")
-    return {t.mechanism: t.nmi for t in trials if t.nmi == t.nmi and t.mechanism not in special}
+    return {t.mechanism: t.kept for t in trials if t.kept == t.kept and t.mechanism not in special}
 
 
 def advise(
@@ -89,18 +97,18 @@ def advise(
         lines.append(
             "Almost nothing is kept at this budget: increase --epsilon, or release other columns."
         )
-    if kept[name] > 1 - 1e-9:
+    if any(trial.nmi > 1 - 1e-9 for trial in trials if trial.mechanism == name):
         lines.append("The data meet the budget without sanitising: --epsilon can be smaller.")
     srlip = next((trial for trial in trials if trial.mechanism == "srlip"), None)
-    if several and srlip is not None and (srlip.nmi == srlip.nmi or srlip.out_of_time):
+    if several and srlip is not None and (srlip.kept == srlip.kept or srlip.out_of_time):
         lines.append("Use srlip instead if an attacker may already know some of the columns.")
     if facts["rare_values"]:
         lines.append(
             "The lifts of rare values are uncertain: merge rare values beforehand to keep more."
         )
     if careful is not None:
-        tried = careful.nmi == careful.nmi
-        how = f"keeps {share(careful.nmi)}." if tried else f"gave no result ({careful.problem})."
+        tried = careful.kept == careful.kept
+        how = f"keeps {share(careful.kept)}." if tried else f"gave no result ({careful.problem})."
         lines.append(
             f"With --confidence 0.95, which keeps the budget for the true distribution, "
             f"{name} {how}"
@@ -115,9 +123,9 @@ def _stopped(trials: Sequence[Trial], kept: float) -> list[str]:
             return [
                 "orr, which keeps the most given time, was not built in time: try --time-limit 60."
             ]
-        if trial.mechanism == "orr" and trial.nmi + trial.gap > kept + _WORTH:
+        if trial.mechanism == "orr" and trial.kept + trial.gap > kept + _WORTH:
             return [
-                f"orr was stopped early and may keep up to {share(min(trial.nmi + trial.gap, 1))} "
+                f"orr was stopped early and may keep up to {share(min(trial.kept + trial.gap, 1))} "
                 "with more time: try --time-limit 60."
             ]
     return []

@@ -5,10 +5,13 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import combinations
 from typing import Any
 
-from ..estimators import CountedRows, Layout
-from ..frames import ContingencyTable, Table
+import numpy as np
+
+from ..estimators import CountedRows, Layout, counted_columns
+from ..frames import ContingencyTable, Table, encode_rows
 from ._console import Console
 from ._errors import CommandError
 from ._sources import CsvFormat, Source, open_source
@@ -27,6 +30,8 @@ __all__ = [
 _CHUNK_ROWS = 1 << 16
 #: More rows would hardly fit into memory.
 _MOST_CHUNK_ROWS = 10_000_000
+#: Values of a target; more would hardly have enough rows each.
+_MOST_TARGETS = 100
 
 
 def add_input(parser: argparse.ArgumentParser) -> None:
@@ -88,6 +93,7 @@ def opened(
     path: str | None = None,
     *,
     columns: Sequence[tuple[str, str]] | None = None,
+    counted: bool = True,
 ) -> Iterator[Source]:
     """Open the input, or another file, and check that it has the columns.
 
@@ -98,7 +104,9 @@ def opened(
     path : str, optional
         Another file than the input.
     columns : sequence of (flag, column), optional
-        What the file must have, by default the sensitive and the useful columns.
+        What the file must have, by default the sensitive and the useful columns and the target.
+    counted : bool, default=True
+        Whether the file is counted; otherwise it need not have the target.
     """
     if not 1 <= args.chunk_rows <= _MOST_CHUNK_ROWS:
         raise CommandError(
@@ -108,8 +116,9 @@ def opened(
         if columns is None:
             columns = [("--sensitive", name) for name in args.sensitive]
             columns += [("--useful", name) for name in args.useful]
+            columns += [("--target", name) for name in _target(args) if counted]
         _check_columns(source, columns)
-        _check_parts(args.sensitive, args.useful)
+        _check_parts(args)
         yield source
 
 
@@ -125,13 +134,21 @@ def _check_columns(source: Source, columns: Sequence[tuple[str, str]]) -> None:
     _check_unique(source, [column for _, column in columns], "")
 
 
-def _check_parts(sensitive: list[str], useful: list[str]) -> None:
-    for flag, names in (("--sensitive", sensitive), ("--useful", useful)):
+def _check_parts(args: argparse.Namespace) -> None:
+    parts = {"--sensitive": args.sensitive, "--useful": args.useful, "--target": _target(args)}
+    for flag, names in parts.items():
         if len(set(names)) < len(names):
             raise CommandError(f"{flag} names a column twice: remove one of them.")
-    both = next((name for name in useful if name in sensitive), None)
-    if both is not None:
-        raise CommandError(f"--useful {both} is also a --sensitive column: choose another column.")
+    for (one, names), (other, more) in combinations(parts.items(), 2):
+        both = next((name for name in more if name in names), None)
+        if both is not None:
+            raise CommandError(f"{other} {both} is also a {one} column: choose another column.")
+
+
+def _target(args: argparse.Namespace) -> list[str]:
+    """Return the target as a list of at most one column; not all commands have one."""
+    target = getattr(args, "target", None)
+    return [] if target is None else [target]
 
 
 def _check_unique(source: Source, names: list[str], hint: str) -> None:
@@ -150,7 +167,7 @@ def count_rows(
     *,
     keep_others: bool = False,
 ) -> CountedRows:
-    """Count the pairs of S and X in a file, without holding its rows.
+    """Count the pairs of S and X in a file, with the target if there is one, but hold no rows.
 
     Parameters
     ----------
@@ -163,15 +180,40 @@ def count_rows(
     keep_others : bool, default=False
         Whether the other columns are part of the layout.
     """
-    needed = _needed(source, args)
+    needed = [name for name in source.columns if name in (*_parts(args), *_target(args))]
     layout = layout_of(source, args, keep_others=keep_others)
-    counts: ContingencyTable | None = None
+    rows: CountedRows | None = None
     for frame in source.batches(needed, lambda done: console.progress.bar("counting", done)):
         part = Table(frame, allow_empty=True)
         s, x = ([part.column(name) for name in names] for names in (args.sensitive, args.useful))
-        counted = ContingencyTable.count(s, x)
-        counts = counted if counts is None else counts + counted
-    return CountedRows(checked_counts(counts, source, args), layout)
+        target = _target_values(part, source, args)
+        counted = counted_columns((s, x), layout, y=target)
+        rows = counted if rows is None else rows + counted
+        _check_target(rows, source, args)
+    checked_counts(None if rows is None else rows.counts, source, args)
+    assert rows is not None
+    return rows
+
+
+def _target_values(part: Table, source: Source, args: argparse.Namespace) -> np.ndarray | None:
+    """Return the target as text: numbers of a Parquet file are values like any other."""
+    for name in _target(args):
+        codes, symbols = encode_rows([part.column(name)])
+        if None in symbols:
+            raise CommandError(
+                f"--target {name}: the value is missing in a row of {source.name}; leave such rows "
+                "out, or write a value there."
+            )
+        return np.array([str(symbol) for symbol in symbols], dtype=object)[codes]
+    return None
+
+
+def _check_target(rows: CountedRows, source: Source, args: argparse.Namespace) -> None:
+    if rows.target is not None and len(rows.target.table.sensitive) > _MOST_TARGETS:
+        raise CommandError(
+            f"--target {args.target} has more than {_MOST_TARGETS} values in {source.name}: put "
+            "them into bins first."
+        )
 
 
 def checked_counts(
@@ -190,7 +232,9 @@ def checked_counts(
 
 def layout_of(source: Source, args: argparse.Namespace, *, keep_others: bool) -> Layout:
     """Say which column plays which part, of all columns or of those that are needed."""
-    columns = source.columns if keep_others else _needed(source, args)
+    columns = source.columns
+    if not keep_others:
+        columns = [name for name in columns if name in _parts(args)]
     _check_unique(source, columns, ", or remove --keep-other-columns")
     table = Table(source.empty(columns), allow_empty=True)
     return Layout.of(table, one_or_several(args.sensitive), args.useful, sensitive_given=False)
@@ -201,5 +245,5 @@ def one_or_several(names: list[str]) -> Any:
     return names[0] if len(names) == 1 else names
 
 
-def _needed(source: Source, args: argparse.Namespace) -> list[str]:
-    return [name for name in source.columns if name in (*args.sensitive, *args.useful)]
+def _parts(args: argparse.Namespace) -> tuple[str, ...]:
+    return (*args.sensitive, *args.useful)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from math import isnan
 from pathlib import Path
 from typing import Any
 
@@ -11,14 +12,15 @@ import pandas as pd
 from .._format import number, text_table
 from ..model_selection import tradeoff_curve
 from ..plotting import TradeoffDisplay
+from ..views import kept_column
 from ._console import Console
 from ._counting import add_input, count_rows, opened
 from ._errors import CommandError
-from ._mechanisms import MECHANISMS, add_mechanism_options, has_option, make_sanitizer
+from ._mechanisms import MECHANISMS, add_mechanism_options, make_sanitizer, refuse_unused
 from ._outputs import OutputFiles
 from ._signals import end_if_asked
 from ._sources import STREAM
-from ._words import listed, plural
+from ._words import listed, plural, what_tells
 
 __all__ = ["add_curve", "run_curve"]
 
@@ -56,12 +58,9 @@ def add_curve(parser: argparse.ArgumentParser) -> None:
 def run_curve(args: argparse.Namespace, console: Console) -> int:
     """Count once, build all mechanisms, and report what they keep."""
     _check_outputs(args)
+    refuse_unused(args.mechanism, args)
     if args.time_limit is None:
         args.time_limit = _TIME_LIMIT
-    else:
-        _some_take(args, "time_limit")
-    for parameter in ("confidence", "alpha", "strategy", "delta"):
-        _some_take(args, parameter)
     read = [] if args.input == STREAM else [args.input]
     with opened(args) as source, OutputFiles(*read) as files:
         table = files.place(args.out) if args.out else None
@@ -75,7 +74,10 @@ def run_curve(args: argparse.Namespace, console: Console) -> int:
             figure = TradeoffDisplay.from_curve(curve).figure_
             figure.savefig(picture, format=Path(args.picture).suffix[1:].lower(), dpi=150)
     end_if_asked()
-    console.tell(_text(curve, counted.counts.n_rows, args), _facts(curve, counted.counts.n_rows))
+    n_rows = counted.counts.n_rows
+    seen = any(sanitizer.needs_sensitive for sanitizer in sanitizers.values())
+    about = _about_x(args) if args.target is None else _about_target(args, seen)
+    console.tell([f"{about}; {plural(n_rows, 'row')}.", *_text(curve)], _facts(curve, n_rows))
     return 0
 
 
@@ -88,26 +90,27 @@ def _check_outputs(args: argparse.Namespace) -> None:
         raise CommandError(f"-o {args.out}: the table is CSV, so the name must end with .csv.")
 
 
-def _some_take(args: argparse.Namespace, parameter: str) -> None:
-    given = getattr(args, parameter) is not None
-    if given and not any(has_option(name, parameter) for name in args.mechanism):
-        flag = f"--{parameter.replace('_', '-')}"
-        raise CommandError(f"{flag} is not an option of {', '.join(args.mechanism)}: remove it.")
+def _about_x(args: argparse.Namespace) -> str:
+    return f"Share of {listed(args.useful)} kept (NMI) while protecting {listed(args.sensitive)}"
 
 
-def _text(curve: pd.DataFrame, n_rows: int, args: argparse.Namespace) -> list[str]:
+def _about_target(args: argparse.Namespace, seen: bool) -> str:
+    known = what_tells(args, seen=seen)
+    return f"Share kept of what {known}, while protecting {listed(args.sensitive)}"
+
+
+def _text(curve: pd.DataFrame) -> list[str]:
     names = list(dict.fromkeys(curve["mechanism"]))
-    kept = curve.pivot_table(index="epsilon", columns="mechanism", values="nmi", sort=True)[names]
+    # A mechanism with too many outputs to tell what they keep of a target is still listed.
+    kept = curve.pivot_table(
+        index="epsilon", columns="mechanism", values=kept_column(curve), dropna=False
+    )[names]
     cells = [["epsilon", *names]]
     cells += [
-        [f"{epsilon:g}", *map(number, row)]
+        [f"{epsilon:g}", *("-" if isnan(value) else number(value) for value in row)]
         for epsilon, row in zip(kept.index, kept.to_numpy(), strict=True)
     ]
-    lines = [
-        f"Share of {listed(args.useful)} kept (NMI) while protecting {listed(args.sensitive)}; "
-        f"{plural(n_rows, 'row')}.",
-        *text_table(cells),
-    ]
+    lines = text_table(cells)
     missed = curve[~curve["satisfied"]]
     if len(missed):
         lines.append(f"{len(missed)} of {plural(len(curve), 'point')} exceed their budget.")

@@ -6,16 +6,17 @@ import argparse
 from argparse import Namespace
 from collections.abc import Sequence
 from dataclasses import asdict
+from functools import partial
 from math import nan
 from time import perf_counter
 from typing import Any
 
 from .._format import number, printable, share, text_table
 from ..channel import symbol_text
-from ..distribution import JointDistribution
 from ..estimators import CountedRows, LiftSanitizer
 from ..exceptions import SkliftprivError
 from ..measures import log_lift
+from ..metrics import target_kept
 from ._advice import Trial, advise, recommended
 from ._console import Console
 from ._counting import add_input, count_rows, opened
@@ -28,7 +29,7 @@ from ._mechanisms import (
     make_sanitizer,
     one_or_two,
 )
-from ._words import listed, plural
+from ._words import listed, plural, what_tells
 
 __all__ = ["add_explain", "run_explain"]
 
@@ -58,7 +59,7 @@ def run_explain(args: argparse.Namespace, console: Console) -> int:
         raise CommandError(f"--time-limit must be positive, got {args.time_limit:g}.")
     with opened(args) as source:
         counted = count_rows(source, args, console)
-    facts = _describe(counted.counts.joint())
+    facts = _describe(counted)
     several = len(args.useful) > 1
     names = [name for name in _ORDER if name != "srlip" or several]
     careful = None
@@ -74,8 +75,8 @@ def run_explain(args: argparse.Namespace, console: Console) -> int:
             seconds = patience.share()
             careful = _try(choice, args, counted, elsewhere, seconds, confidence=_CAREFUL)
     console.progress.bar("trying", 1.0)
-    advice = advise(trials, facts, several, careful)
-    text = [*_describe_in_words(facts, args), "", *_table(trials), "", *advice]
+    advice = [*advise(trials, facts, several, careful), *_differently(choice, args)]
+    text = [*_describe_in_words(facts, args), "", *_table(trials), *_of_what(args), "", *advice]
     data = {
         "data": facts,
         "epsilon": args.epsilon,
@@ -118,7 +119,8 @@ class Patience:
         self._names.pop(0)
 
 
-def _describe(joint: JointDistribution) -> dict[str, Any]:
+def _describe(counted: CountedRows) -> dict[str, Any]:
+    joint, target = counted.counts.joint(), counted.target
     rows = joint.masses.sum(axis=0)
     rare = [label for label, n in zip(joint.useful_labels, rows, strict=True) if n < _RARE]
     logs = log_lift(joint.matrix)
@@ -126,6 +128,7 @@ def _describe(joint: JointDistribution) -> dict[str, Any]:
         "rows": int(joint.n_rows or 0),
         "sensitive_values": joint.shape[0],
         "useful_values": joint.shape[1],
+        "target_values": None if target is None else len(target.table.sensitive),
         "zero_cells": int((joint.masses == 0).sum()),
         "cells": joint.masses.size,
         "rare_values": [symbol_text(label) for label in rare],
@@ -142,6 +145,7 @@ def _describe_in_words(facts: dict[str, Any], args: argparse.Namespace) -> list[
         f"{plural(facts['rows'], 'row')}.",
         _values(args.sensitive, facts["sensitive_values"]),
         _values(args.useful, facts["useful_values"]),
+        *([] if args.target is None else [_values([args.target], facts["target_values"])]),
         f"Budget: epsilon = {', '.join(f'{value:g}' for value in args.epsilon)}.",
         f"Without sanitising: min log-lift {number(facts['min_log_lift'])}, "
         f"max log-lift {number(facts['max_log_lift'])}.",
@@ -178,26 +182,65 @@ def _try(
         sanitizer = make_sanitizer(name, limited, strict=False, **fixed)
         if confidence is not None:
             sanitizer.set_params(confidence=confidence)
-        return elsewhere.call(build, name, sanitizer, counted, seconds=seconds)
+        seen = partial(build, use_sensitive=bool(args.see_sensitive))
+        return elsewhere.call(seen, name, sanitizer, counted, seconds=seconds)
     except OutOfTime:
         problem = f"not built in {seconds:.1f} s: increase --time-limit"
         return Trial(name, nan, nan, seconds, problem, out_of_time=True)
 
 
-def build(name: str, sanitizer: LiftSanitizer, counted: CountedRows) -> Trial:
-    """Build a mechanism and report how it did, errors included."""
+def build(
+    name: str, sanitizer: LiftSanitizer, counted: CountedRows, *, use_sensitive: bool
+) -> Trial:
+    """Build a mechanism and report how it did, errors included.
+
+    Parameters
+    ----------
+    name : str
+        The mechanism.
+    sanitizer : LiftSanitizer
+        How it is built.
+    counted : CountedRows
+        What it is built for.
+    use_sensitive : bool
+        Whether what is known about a target includes what S tells.
+    """
     start = perf_counter()
     try:
         result = sanitizer.result_for(counted)
     except (SkliftprivError, ValueError, MemoryError) as error:
         return Trial(name, nan, nan, perf_counter() - start, one_line(error))
-    return Trial(name, result.nmi, result.gap_to_optimum, perf_counter() - start)
+    seconds = perf_counter() - start
+    measured = {"nmi": result.nmi, "utility_kept": result.utility_kept}
+    if counted.target is None:
+        return Trial(name, result.nmi, result.gap_to_optimum, seconds, **measured)
+    kept = target_kept(result, counted, use_sensitive=use_sensitive)
+    # Other mechanisms know their distance to what can be kept of X, not of the target.
+    gap = nan if result.report.target is None else result.gap_to_optimum
+    problem = "" if kept == kept else "has too many outputs to tell what they say about the target"
+    return Trial(name, kept, gap, seconds, problem, **measured)
+
+
+def _of_what(args: argparse.Namespace) -> list[str]:
+    """Say what the shares in the table are shares of, if not of X."""
+    if args.target is None:
+        return []
+    return [f"Shares are of what {what_tells(args, seen=bool(args.see_sensitive))}."]
+
+
+def _differently(choice: str | None, args: argparse.Namespace) -> list[str]:
+    if choice != "orr" or not args.see_sensitive:
+        return []
+    return [
+        f"orr looks at {listed(args.sensitive)} here (--see-sensitive): it treats rows differently "
+        "by their sensitive value, which some laws restrict."
+    ]
 
 
 def _table(trials: list[Trial]) -> list[str]:
     cells = [["mechanism", "share kept", "seconds", ""]]
-    for trial in sorted(trials, key=lambda t: -t.nmi if t.nmi == t.nmi else 1.0):
-        kept = share(trial.nmi) if trial.nmi == trial.nmi else "-"
+    for trial in sorted(trials, key=lambda t: -t.kept if t.kept == t.kept else 1.0):
+        kept = share(trial.kept) if trial.kept == trial.kept else "-"
         note = trial.problem
         if trial.gap == trial.gap and trial.gap > 1e-3:
             note = f"at most {number(trial.gap)} below the optimum"

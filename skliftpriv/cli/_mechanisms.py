@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from dataclasses import dataclass
 from inspect import signature
 from typing import Any
@@ -29,6 +30,7 @@ __all__ = [
     "has_option",
     "make_sanitizer",
     "one_or_two",
+    "refuse_unused",
 ]
 
 MECHANISMS: dict[str, type[LiftSanitizer]] = {
@@ -45,11 +47,32 @@ MECHANISMS: dict[str, type[LiftSanitizer]] = {
 
 @dataclass(frozen=True)
 class _Option:
-    """An option of the command that is a parameter of some estimators."""
+    """An option of the command that is a parameter of some estimators.
+
+    Attributes
+    ----------
+    flags : tuple of str
+        How it is given.
+    parameter : str
+        What it is called by the estimators.
+    how : dict
+        How it is parsed.
+    means : str or None
+        Value of the parameter where the option is given, if that is not what was given.
+    """
 
     flags: tuple[str, ...]
     parameter: str
     how: dict[str, Any]
+    means: str | None = None
+
+    def given(self, args: argparse.Namespace) -> Any:
+        """Return what was given, None if nothing was."""
+        return getattr(args, self.flags[0].lstrip("-").replace("-", "_"), None)
+
+    def refused(self, whose: str, advice: str) -> CommandError:
+        """Make the error of an option that a mechanism does not have."""
+        return CommandError(f"{self.flags[0]} is not an option of {whose}: {advice}.")
 
 
 #: No option has a default here: a parameter that is not given is that of the estimator.
@@ -67,6 +90,26 @@ _BUDGET = (
     _Option(("--alpha",), "alpha", {"type": float, "help": "order for --notion alpha, above 1"}),
 )
 _BUILD = (
+    _Option(
+        ("--target",),
+        "utility",
+        {
+            "metavar": "COL",
+            "help": "for orr: keep what the useful column tells about this column, which is only "
+            "counted; at most 100 values",
+        },
+        means="target",
+    ),
+    _Option(
+        ("--see-sensitive",),
+        "use_sensitive",
+        {
+            "action": "store_const",
+            "const": True,
+            "help": "for orr: let the mechanism look at the sensitive column, too; it keeps more, "
+            "and treats rows differently by their sensitive value",
+        },
+    ),
     _Option(
         ("--smoothing",),
         "smoothing",
@@ -126,8 +169,8 @@ def add_mechanism_options(parser: argparse.ArgumentParser, *, release: bool) -> 
     """
     group = parser.add_argument_group("mechanism options")
     for option in _BUDGET + _BUILD + (_RELEASE if release else ()):
-        how = option.how if "choices" in option.how else {"metavar": "X", **option.how}
-        group.add_argument(*option.flags, dest=option.parameter, **how)
+        how = {"metavar": "X", **option.how} if "type" in option.how else option.how
+        group.add_argument(*option.flags, **how)
 
 
 def add_epsilon(parser: argparse.ArgumentParser) -> None:
@@ -156,6 +199,14 @@ def has_option(mechanism: str, parameter: str) -> bool:
     return parameter in signature(MECHANISMS[mechanism]).parameters
 
 
+def refuse_unused(mechanisms: Sequence[str], args: argparse.Namespace) -> None:
+    """Refuse an option that none of the mechanisms has."""
+    for option in _BUDGET + _BUILD:
+        used = any(has_option(name, option.parameter) for name in mechanisms)
+        if option.given(args) is not None and not used:
+            raise option.refused(", ".join(mechanisms), "remove it")
+
+
 def make_sanitizer(
     mechanism: str, args: argparse.Namespace, *, strict: bool = True, **fixed: Any
 ) -> LiftSanitizer:
@@ -173,18 +224,15 @@ def make_sanitizer(
     **fixed
         Further parameters.
     """
-    parameters = {}
+    parameters: dict[str, Any] = {}
     for option in _BUDGET + _BUILD + _RELEASE:
-        value = getattr(args, option.parameter, None)
+        value = option.given(args)
         if value is None:
             continue
         if has_option(mechanism, option.parameter):
-            parameters[option.parameter] = value
+            parameters[option.parameter] = option.means or value
         elif strict:
             others = [name for name in MECHANISMS if has_option(name, option.parameter)]
-            raise CommandError(
-                f"{option.flags[0]} is not an option of {mechanism}: remove it, or use "
-                f"--mechanism {', '.join(others)}."
-            )
+            raise option.refused(mechanism, f"remove it, or use --mechanism {', '.join(others)}")
     sensitive, useful = one_or_several(args.sensitive), one_or_several(args.useful)
     return MECHANISMS[mechanism](sensitive, useful, **parameters, **fixed)

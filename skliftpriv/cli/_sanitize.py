@@ -98,7 +98,7 @@ def run_sanitize(args: argparse.Namespace, console: Console) -> int:
     )
     read = [path for path in (args.input, args.fit_on) if path not in (None, STREAM)]
     with ExitStack() as stack:
-        source = stack.enter_context(opened(args))
+        source = stack.enter_context(opened(args, counted=args.fit_on is None))
         files = stack.enter_context(OutputFiles(*read))
         writer = stack.enter_context(open_writer(args.out, files, source_format(args)))
         report = files.place(args.report) if args.report else None
@@ -113,14 +113,21 @@ def run_sanitize(args: argparse.Namespace, console: Console) -> int:
         else:
             n_rows = _release(sanitizer, source, writer, args, console)
         if report is not None:
-            page = report_page(sanitizer, shuffled=args.shuffle)
+            named = {} if args.target is None else {"target_name": args.target}
+            page = report_page(sanitizer, shuffled=args.shuffle, **named)
             report.write_text(page, encoding="utf-8")
     console.tell(
         [
             f"{plural(n_rows, 'row')}: {source.name} -> {args.out}",
             *_promise(sanitizer, source.columns),
         ],
-        {"rows": n_rows, "output": args.out, "report_page": args.report, **fitted_facts(sanitizer)},
+        {
+            "rows": n_rows,
+            "output": args.out,
+            "report_page": args.report,
+            "target": args.target,
+            **fitted_facts(sanitizer),
+        },
     )
     return 0
 

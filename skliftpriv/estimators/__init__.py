@@ -2,7 +2,7 @@
 
 from ._base import LiftSanitizer
 from ._conditional_reporting import ConditionalReporting
-from ._counted_rows import CountedRows, shared_counts
+from ._counted_rows import CountedRows, counted_columns, shared_counts
 from ._guarantee import Guarantee
 from ._layout import Layout
 from ._optimal_response import ORRSanitizer
@@ -29,6 +29,7 @@ __all__ = [
     "SubsetMergingSanitizer",
     "SymbolSanitizer",
     "WatchdogSanitizer",
+    "counted_columns",
     "parameters",
     "shared_counts",
 ]

@@ -44,9 +44,16 @@ def flow_figure(release: ReleaseView) -> str:
     )
     return (
         f'<figure><div class="scroll">{drawing}</div><figcaption>What becomes of every value of '
-        f"{escape(release.useful_name)}; bands are as wide as values are common. {legend}"
-        "</figcaption></figure>"
+        f"{escape(release.useful_name)}{_averaged(release)}; bands are as wide as values are "
+        f"common. {legend}</figcaption></figure>"
     )
+
+
+def _averaged(release: ReleaseView) -> str:
+    """Say that rows with the same value are not all treated alike."""
+    if not release.sees_sensitive:
+        return ""
+    return f", on average over {escape(release.sensitive_name)}"
 
 
 def _bits(release: ReleaseView) -> str:

@@ -8,17 +8,22 @@ from pathlib import Path
 
 from .._format import factor, html_table, number, share
 from ..estimators import LiftSanitizer
+from ..report import TargetSummary
 from ..views import ReleaseView
 from ._flow import flow_figure
 from ._heat import lift_figure
 from ._posterior import posterior_figure
-from ._words import change_in_words, how_made, limits
+from ._words import change_in_words, how_made, known_about, limits
 
 __all__ = ["report_page", "write_report"]
 
 
 def report_page(
-    sanitizer: LiftSanitizer, *, title: str | None = None, shuffled: bool = False
+    sanitizer: LiftSanitizer,
+    *,
+    title: str | None = None,
+    shuffled: bool = False,
+    target_name: str = "the target",
 ) -> str:
     """Write a page about a fitted sanitiser: what is protected, by how much, at what cost.
 
@@ -33,6 +38,10 @@ def report_page(
         Title of the page.
     shuffled : bool, default=False
         Whether what is released is shuffled, as by :func:`skliftpriv.shuffle_rows`.
+
+        .. versionadded:: 0.2
+    target_name : str, default="the target"
+        What the target is called, for a sanitiser that keeps what is known about one.
 
         .. versionadded:: 0.2
 
@@ -57,11 +66,11 @@ def report_page(
     body = "".join(
         [
             _head(sanitizer, title),
-            _cards(sanitizer, sensitive, useful),
+            _cards(sanitizer, release, target_name),
             _protection(sanitizer, release),
-            _cost(sanitizer, release),
+            _cost(sanitizer, release, target_name),
             _uncovered(sanitizer, shuffled),
-            _made(sanitizer),
+            _made(sanitizer, target_name),
         ]
     )
     style = files(__package__).joinpath("style.css").read_text(encoding="utf-8")
@@ -97,8 +106,9 @@ def _head(sanitizer: LiftSanitizer, title: str) -> str:
     return f"<h1>{escape(title)}</h1><p>{badge} {escape(guarantee.claim)}</p>"
 
 
-def _cards(sanitizer: LiftSanitizer, sensitive: str, useful: str) -> str:
+def _cards(sanitizer: LiftSanitizer, release: ReleaseView, target_name: str) -> str:
     report, guarantee = sanitizer.report_, sanitizer.guarantee_
+    sensitive, useful = release.sensitive_name, release.useful_name
     before, after = report.before, report.after
     cards = [
         ("Protected", sensitive, f"{sanitizer.joint_.shape[0]} values"),
@@ -120,6 +130,9 @@ def _cards(sanitizer: LiftSanitizer, sensitive: str, useful: str) -> str:
         ),
         ("Kept", share(report.nmi), f"of the information in {useful}"),
     ]
+    if report.target is not None:
+        known = known_about(target_name, release)
+        cards.append(("Kept for the target", share(report.target.kept), f"of {known}"))
     return (
         '<div class="cards">'
         + "".join(
@@ -138,9 +151,32 @@ def _protection(sanitizer: LiftSanitizer, release: ReleaseView) -> str:
         f"<p>{escape(change_in_words(sanitizer, sensitive, useful))}</p>"
         f"<p>The promise: {escape(sanitizer.notion_.in_words(sensitive))}</p>"
         f'<div class="scroll">{_levels(sanitizer)}</div>'
-        f"{lift_figure(release)}<h3>What an observer believes after seeing a value</h3>"
+        f"{_seen(sanitizer, release)}{lift_figure(release)}"
+        "<h3>What an observer believes after seeing a value</h3>"
         f"{posterior_figure(release)}"
     )
+
+
+def _seen(sanitizer: LiftSanitizer, release: ReleaseView) -> str:
+    """Say that the mechanism sees S, and whether it tells more about S than X does."""
+    if not release.sees_sensitive:
+        return ""
+    sensitive, useful = escape(release.sensitive_name), escape(release.useful_name)
+    text = (
+        f"The mechanism sees {sensitive}: it may treat rows with the same {useful} differently by "
+        f"their {sensitive}."
+    )
+    before, after = (
+        part.leakage_mutual_information
+        for part in (sanitizer.report_.before, sanitizer.report_.after)
+    )
+    if after > before:
+        text += (
+            f" On average the release tells more about {sensitive} than the original {useful} "
+            f"does: {number(after)} instead of {number(before)} nats, I(S;Y) and I(S;X). The "
+            "budget bounds what single values tell."
+        )
+    return f"<p>{text}</p>"
 
 
 def _levels(sanitizer: LiftSanitizer) -> str:
@@ -157,20 +193,52 @@ def _levels(sanitizer: LiftSanitizer) -> str:
     return html_table(rows, [True] * (len(rows) - 1))
 
 
-def _cost(sanitizer: LiftSanitizer, release: ReleaseView) -> str:
+def _cost(sanitizer: LiftSanitizer, release: ReleaseView, target_name: str) -> str:
     report = sanitizer.report_
-    kept = share(report.nmi)
+    useful = escape(release.useful_name)
     all_measures = html_table(report.cells(), [budget is not None for *_, budget in report.rows()])
     return (
         "<h2>What it cost</h2>"
-        f"<p>{kept} of the information in {escape(release.useful_name)} is kept (normalised mutual "
+        f"<p>{share(report.nmi)} of the information in {useful} is kept (normalised mutual "
         "information): 100% would be the original column, 0% a constant.</p>"
-        f'<div class="meter" role="img" aria-label="{kept} kept"><div style="width:'
-        f'{100 * report.nmi:.1f}%"></div></div>'
+        f"{_meter(report.nmi)}{_target_cost(report.target, release, target_name)}"
         f"{flow_figure(release)}<h3>All measures</h3>"
-        f'<div class="scroll">{all_measures}</div>'
-        '<p class="soft">Y is what is released, S the sensitive and X the useful column. Total '
-        "variation and chi2-divergence are plain numbers, NMI is a share, the rest is in nats.</p>"
+        f'<div class="scroll">{all_measures}</div>{_legend(report.target, target_name)}'
+    )
+
+
+def _meter(kept: float) -> str:
+    return (
+        f'<div class="meter" role="img" aria-label="{share(kept)} kept"><div style="width:'
+        f'{100 * kept:.1f}%"></div></div>'
+    )
+
+
+def _target_cost(target: TargetSummary | None, release: ReleaseView, target_name: str) -> str:
+    """Say what is kept of what is known about the target, if the mechanism was built for one."""
+    if target is None:
+        return ""
+    name, useful = escape(target_name), escape(release.useful_name)
+    known = escape(known_about(target_name, release))
+    itself = ""
+    if release.sees_sensitive:
+        itself = f" The original {useful} alone would keep {share(target.kept_by_x)} of that."
+    return (
+        f"<p>The mechanism was built to keep what is known about {name}: "
+        f"{share(target.kept)} of {known} is kept ({number(target.after)} of "
+        f"{number(target.input)} nats).{itself}</p>{_meter(target.kept)}"
+    )
+
+
+def _legend(target: TargetSummary | None, target_name: str) -> str:
+    letters = "Y is what is released, S the sensitive and X the useful column"
+    shares = "NMI is a share"
+    if target is not None:
+        letters += f", T is {escape(target_name)}"
+        shares = "NMI and the share of the target are shares"
+    return (
+        f'<p class="soft">{letters}. Total variation and chi2-divergence are plain numbers, '
+        f"{shares}, the rest is in nats.</p>"
     )
 
 
@@ -189,8 +257,9 @@ def _marked(text: str) -> str:
     return safe.replace("&lt;code&gt;", "<code>").replace("&lt;/code&gt;", "</code>")
 
 
-def _made(sanitizer: LiftSanitizer) -> str:
+def _made(sanitizer: LiftSanitizer, target_name: str) -> str:
     rows = "".join(
-        f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>" for name, value in how_made(sanitizer)
+        f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>"
+        for name, value in how_made(sanitizer, target_name)
     )
     return f'<h2>How it was made</h2><dl class="made">{rows}</dl>'

@@ -7,8 +7,9 @@ from math import inf
 
 from .._format import factor, share
 from ..estimators import Guarantee, LiftSanitizer
+from ..views import ReleaseView
 
-__all__ = ["change_in_words", "how_made", "limits", "package_version"]
+__all__ = ["change_in_words", "how_made", "known_about", "limits", "package_version"]
 
 
 def package_version() -> str:
@@ -29,6 +30,14 @@ def change_in_words(sanitizer: LiftSanitizer, sensitive: str, useful: str) -> st
         f"{sensitive} {span(before.min_log_lift, before.max_log_lift)} as probable as it is "
         f"overall; seeing what is released, {span(after.min_log_lift, after.max_log_lift)}."
     )
+
+
+def known_about(target_name: str, release: ReleaseView) -> str:
+    """Say what is known about the target from all that the mechanism sees."""
+    if release.sees_sensitive:
+        columns = f"{release.sensitive_name} and {release.useful_name}"
+        return f"what is known about {target_name} from {columns}"
+    return f"what is known about {target_name} from {release.useful_name}"
 
 
 def limits(sanitizer: LiftSanitizer, shuffled: bool) -> list[tuple[str, str]]:
@@ -58,9 +67,19 @@ def limits(sanitizer: LiftSanitizer, shuffled: bool) -> list[tuple[str, str]]:
             "release, not with those who receive the data.",
         ),
     ]
+    if sanitizer.needs_sensitive:
+        found.insert(-1, ("Unequal treatment", _unequal(guarantee)))
     if not guarantee.holds:
         found.insert(0, ("The budget itself", "It is NOT met: do not release this."))
     return found
+
+
+def _unequal(guarantee: Guarantee) -> str:
+    return (
+        f"The mechanism reads {guarantee.sensitive} of every row that it releases, and the same "
+        "value may be released differently for different sensitive values. Some laws restrict "
+        "that, whatever the release reveals."
+    )
 
 
 def _basis(sanitizer: LiftSanitizer) -> str:
@@ -146,7 +165,7 @@ def _randomness(guarantee: Guarantee) -> str:
     )
 
 
-def how_made(sanitizer: LiftSanitizer) -> list[tuple[str, str]]:
+def how_made(sanitizer: LiftSanitizer, target_name: str) -> list[tuple[str, str]]:
     """List the mechanism, its parameters and what it found."""
     parameters = sanitizer.fitted_parameters()
     randomness = parameters.pop("random_state")
@@ -168,7 +187,8 @@ def how_made(sanitizer: LiftSanitizer) -> list[tuple[str, str]]:
     ]
     if (gap := getattr(sanitizer, "gap_", None)) is not None:
         best = getattr(sanitizer, "optimum", "the optimum")
-        rows.append(("Optimality", f"at most {share(max(gap, 0.0))} of X below {best}"))
+        whole = "X" if sanitizer.report_.target is None else f"what is known about {target_name}"
+        rows.append(("Optimality", f"at most {share(max(gap, 0.0))} of {whole} below {best}"))
     rows.append(("Check", "in exact arithmetic, on the integers that are sampled"))
     rows.append(("Made with", f"skliftpriv {package_version()}"))
     return rows

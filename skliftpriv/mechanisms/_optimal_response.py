@@ -78,8 +78,8 @@ def optimal_random_response(
         Stop when the share that is kept is certified to be this close to the optimum.
     time_limit : float or None, default=60.0
         Stop after this many seconds with the best channel found and a valid gap; None for no
-        limit. The search starts from subset merging and subset random response, so that it never
-        keeps less of X than these, after any time.
+        limit. The search starts from subset merging and, as far as a tenth of the time allows,
+        from subset random response. So after any time it keeps at least as much as subset merging.
     verbose : bool or None, default=None
         Show progress on standard error: always, never or, with None, in a terminal or a notebook
         once the work takes longer than three seconds.

@@ -22,6 +22,7 @@ from ._scorers import (
     maximal_leakage_scorer,
     nmi_scorer,
 )
+from ._target import target_kept
 
 __all__ = [
     "AuditReport",
@@ -43,4 +44,5 @@ __all__ = [
     "min_log_lift_score",
     "nmi_score",
     "nmi_scorer",
+    "target_kept",
 ]

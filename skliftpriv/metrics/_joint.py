@@ -15,6 +15,7 @@ from ..estimators import LiftSanitizer
 from ..exceptions import InvalidParameterError
 from ..frames import Table, encode_rows
 from ..measures import entropy
+from ..mechanisms import ChannelResult
 from ..report import LeakageSummary
 
 __all__ = ["joint_leakage", "leakage_together", "protects_column"]
@@ -36,9 +37,8 @@ def joint_leakage(
     Parameters
     ----------
     sanitizers : sequence of fitted sanitisers
-        All must protect the same S. Mechanisms that look at S at ``transform``, such as
-        ConditionalReporting, are not supported. Columns that ``remainder="passthrough"`` releases
-        are not measured.
+        All must protect the same S. Columns that ``remainder="passthrough"`` releases are not
+        measured.
     X : table
         Rows with all useful columns and, unless ``sensitive_features`` is given, the sensitive
         column(s).
@@ -86,7 +86,9 @@ def joint_leakage(
         )
     first = (named or list(sanitizers))[0]
     sensitive = first.layout_.sensitive_columns(table, sensitive_features)
-    return leakage_together([(sanitizer, X) for sanitizer in sanitizers], [], sensitive)
+    return leakage_together(
+        [(sanitizer, X) for sanitizer in sanitizers], [], sensitive, given=sensitive_features
+    )
 
 
 def protects_column(sanitizer: LiftSanitizer) -> bool:
@@ -98,6 +100,8 @@ def leakage_together(
     sanitised: Sequence[tuple[LiftSanitizer, Any]],
     plain: Sequence[Any],
     sensitive: Sequence[Any] | None,
+    *,
+    given: Any = None,
 ) -> LeakageSummary:
     """Measure sanitised and plain columns together, for the distribution of the rows.
 
@@ -109,46 +113,53 @@ def leakage_together(
         Columns that are released unchanged.
     sensitive : sequence of columns or None
         Columns of S; None to measure utility only.
+    given : array-like, optional
+        The sensitive values, for sanitisers that see S and do not find it in their table.
     """
-    coded = [_coded(sanitizer, table) for sanitizer, table in sanitised]
-    codes = [code for code, _ in coded]
-    channels = [channel for _, channel in coded]
+    coded = [_coded(sanitizer, table, given) for sanitizer, table in sanitised]
     if plain:
         plain_codes, values = encode_rows(plain)
-        codes.append(plain_codes)
-        channels.append(_identity(len(values)))
+        coded.append((plain_codes, plain_codes, _identity(len(values))))
+    codes, x_codes, channels = zip(*coded, strict=True)
     # Rows with the same symbols have the same joint output distribution.
     positions, symbol = np.unique(np.column_stack(codes), axis=0, return_inverse=True)
     symbol = symbol.reshape(-1)
     rows = [channel[positions[:, k]] for k, channel in enumerate(channels)]
     _check_size(rows)
     joint_channel = reduce(_row_products, rows)
-    p_x = np.bincount(symbol) / symbol.size
-    total = float(entropy(p_x))
-    given_x = np.add.reduceat(entr(joint_channel.data), joint_channel.indptr[:-1])
-    kept = float(np.clip(entropy(p_x @ joint_channel) - p_x @ given_x, 0.0, total))
+    total, kept = _utility(x_codes, symbol, joint_channel)
     # Without S, a constant takes its place and nothing leaks.
     s, values = encode_rows([np.zeros_like(symbol)] if sensitive is None else sensitive)
     if sensitive is not None:
         _check_sensitive(sanitised, values)
     if len(values) * joint_channel.shape[1] > _MOST_ENTRIES:
         raise _too_large(len(values) * joint_channel.shape[1])
-    pairs = csr_array(
-        (np.full(s.size, 1 / s.size), (s, symbol)), shape=(len(values), positions.shape[0])
-    )
-    p_sy = (pairs @ joint_channel).toarray()
+    p_sy = (_shares(s, symbol, len(values)) @ joint_channel).toarray()
     return LeakageSummary.of_release(p_sy, kept, kept / total if total > 0 else 1.0)
 
 
-def _coded(sanitizer: LiftSanitizer, X: Any) -> tuple[np.ndarray, csr_array]:
-    """Return the code of every row, and the distribution of the output for every code."""
+def _utility(
+    x_codes: Sequence[np.ndarray], symbol: np.ndarray, joint_channel: csr_array
+) -> tuple[float, float]:
+    """Return H(X) and I(X;Y) of all useful columns as one joint symbol."""
+    values, x = np.unique(np.column_stack(x_codes), axis=0, return_inverse=True)
+    p_xy = csr_array(_shares(x.reshape(-1), symbol, len(values)) @ joint_channel)
+    total = float(entropy(p_xy.sum(axis=1)))
+    both = total + float(entropy(p_xy.sum(axis=0))) - float(entr(p_xy.data).sum())
+    return total, min(max(both, 0.0), total)
+
+
+def _shares(group: np.ndarray, symbol: np.ndarray, n_groups: int) -> csr_array:
+    """Return the share of rows of every group and symbol; there are rows of every symbol."""
+    shares = np.full(symbol.size, 1 / symbol.size)
+    return csr_array((shares, (group, symbol)), shape=(n_groups, int(symbol.max()) + 1))
+
+
+def _coded(
+    sanitizer: LiftSanitizer, X: Any, given: Any
+) -> tuple[np.ndarray, np.ndarray, csr_array]:
+    """Return for every row the code of its input and of its X, and what every input releases."""
     name, channel = type(sanitizer).__name__, sanitizer.channel_
-    if sanitizer.needs_sensitive:
-        raise InvalidParameterError(
-            f"{name} looks at S at transform, so what it leaks together with other columns cannot "
-            "be measured from its channel; use a sanitiser that sees X only, or "
-            "attacker_advantage on the released columns."
-        )
     if channel is None:
         n_values = len(sanitizer.joint_.p_x)
         raise InvalidParameterError(
@@ -156,11 +167,16 @@ def _coded(sanitizer: LiftSanitizer, X: Any) -> tuple[np.ndarray, csr_array]:
             f"2^{n_values} outputs, too many to measure together with other columns; use another "
             "mechanism, or merge values first."
         )
-    codes = sanitizer.encode(X)
+    result = sanitizer.result_
+    sampled = result.certified.channel if isinstance(result, ChannelResult) else channel
+    codes = sanitizer.encode(X, sensitive_features=given if sanitizer.needs_sensitive else None)
     # Values not seen at fit are replaced by a draw from the distribution of Y.
     anyone = csr_array(channel.p_y(sanitizer.joint_.p_x)[None, :])
-    rows = csr_array(vstack([channel.sparse, anyone]))
-    return np.where(codes < 0, rows.shape[0] - 1, codes), rows
+    rows = csr_array(vstack([sampled.sparse, anyone]))
+    # Inputs of a mechanism that sees S are pairs (s, x), with x varying fastest.
+    n_x = len(sanitizer.joint_.p_x)
+    x_codes = np.where(codes < 0, n_x, codes % n_x)
+    return np.where(codes < 0, rows.shape[0] - 1, codes), x_codes, rows
 
 
 def _identity(n: int) -> csr_array:

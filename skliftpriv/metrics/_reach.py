@@ -153,8 +153,8 @@ def _check_later(inner: Any, parts: list[Part], where: str) -> None:
     again = next((s for s in later if s.needs_sensitive), None)
     if again is not None:
         raise InvalidParameterError(
-            f"{where} is a {type(again).__name__} after another sanitiser: it looks at S again, "
-            "and its report does not include the first one. Leave one of them out."
+            f"{where} ({type(again).__name__}) follows another sanitiser and looks at S again, and "
+            "its report does not include the first one: leave one of them out."
         )
 
 

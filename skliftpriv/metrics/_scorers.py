@@ -106,8 +106,8 @@ def max_log_lift_scorer(estimator: Any, X: Any = None, y: Any = None) -> float:
 
     An :class:`~skliftpriv.exceptions.InvalidParameterError` is raised if the leakage cannot be
     measured: if columns that are not sanitised have too many values (fewer than 20 rows per
-    value), or, unless one sanitiser releases all columns, if sanitisers protect different S, one
-    is a ConditionalReporting, or S is not a column of X. Searches turn the error into a warning
+    value), or, unless one sanitiser releases all columns, if sanitisers protect different S, or
+    S is not a column of X. Searches turn the error into a warning
     and a score of nan, unless ``error_score="raise"``.
     """
     return _leakage(estimator, X).max_log_lift

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from math import nan
 from time import perf_counter
 from typing import Any
 
@@ -13,6 +14,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from .._progress import Progress
 from ..estimators import CountedRows, LiftSanitizer, shared_counts
 from ..exceptions import InvalidParameterError
+from ..metrics import target_kept
 
 __all__ = ["tradeoff_curve"]
 
@@ -58,7 +60,8 @@ def tradeoff_curve(
     epsilons : iterable of float or pair
         Budgets to set on every sanitiser.
     y : array-like of shape (n_rows,), optional
-        The target, for sanitisers that keep what is known about it.
+        The target, for sanitisers that keep what is known about it, and to measure what the others
+        keep of that.
 
         .. versionadded:: 0.2
     sensitive_features : array-like of shape (n_rows,), optional
@@ -76,13 +79,17 @@ def tradeoff_curve(
 
         - ``mechanism``, ``epsilon``, ``notion`` (with its budget, in words);
         - ``nmi``, ``mutual_information``: what is kept of X;
-        - ``utility_kept``: the share of what was to be kept, X or what is known about a target;
+        - ``utility``: what the mechanism was built to keep, "useful" for X or "target";
+        - ``utility_kept``: the share of that which is kept;
+        - ``target_kept``: the share that is kept of what X tells about the target; of what S and X
+          tell, if one of the sanitisers sees S. The same measure for all rows; NaN without y;
         - ``max_log_lift``, ``min_log_lift``, ``ldp``, ``leakage_mutual_information``,
           ``maximal_leakage``: what is leaked about S;
         - ``budget_used``: level divided by budget, the largest over the sides of the notion; with
           ``confidence``, for the worst distribution of the confidence set;
         - ``satisfied``: whether the budget is met, decided in exact arithmetic;
-        - ``gap``: bound on the distance to the optimum, NaN for mechanisms without one;
+        - ``gap``: bound on the distance of ``utility_kept`` to the optimum, NaN for mechanisms
+          without one;
         - ``seconds``: time of the mechanism, without counting.
 
     Examples
@@ -107,8 +114,9 @@ def tradeoff_curve(
     if not budgets:
         raise InvalidParameterError("epsilons is empty: pass at least one budget.")
     counted = shared_counts(named.values(), X, sensitive_features, y)
+    seen = any(sanitizer.needs_sensitive for sanitizer in named.values())
     tasks = [
-        (name, clone(sanitizer).set_params(epsilon=epsilon), rows)
+        (name, clone(sanitizer).set_params(epsilon=epsilon), rows, seen)
         for (name, sanitizer), rows in zip(named.items(), counted, strict=True)
         for epsilon in budgets
     ]
@@ -116,7 +124,7 @@ def tradeoff_curve(
     return pd.DataFrame(_listed(rows, len(tasks), verbose))
 
 
-def _row(name: str, sanitizer: LiftSanitizer, rows: CountedRows) -> dict[str, Any]:
+def _row(name: str, sanitizer: LiftSanitizer, rows: CountedRows, seen: bool) -> dict[str, Any]:
     start = perf_counter()
     result = sanitizer.result_for(rows)
     seconds = perf_counter() - start
@@ -127,6 +135,10 @@ def _row(name: str, sanitizer: LiftSanitizer, rows: CountedRows) -> dict[str, An
         "epsilon": sanitizer.epsilon,
         "notion": str(result.notion),
         **{measure: getattr(report, measure) for measure in MEASURES},
+        "utility": "useful" if report.target is None else "target",
+        "target_kept": nan
+        if rows.target is None
+        else target_kept(result, rows, use_sensitive=seen),
         "budget_used": max(_share(levels[side], budget[side]) for side in budget),
         "satisfied": report.satisfied,
         "gap": result.gap_to_optimum,

@@ -172,6 +172,8 @@ class ChannelDisplay(ReleaseDisplay):
         release = self.release
         name = shorten(release.useful_name, 30, 1)
         what = "bits" if release.bits else "released"
+        if release.sees_sensitive:
+            what += f", averaged over {shorten(release.sensitive_name, 30, 1)}"
         verdict = release.verdict()
         return f"{name} → {what}" + (f"\n{verdict}" if verdict else "")
 

@@ -10,7 +10,7 @@ import pandas as pd
 
 from .._arrays import FloatArray
 from ..model_selection import tradeoff_curve
-from ..views import axis_title, checked_curve, curve_points
+from ..views import axis_title, checked_curve, curve_points, kept_column
 from ._edges import Edge
 from ._matplotlib import Axes, load
 from ._panels import panels
@@ -41,8 +41,11 @@ class TradeoffDisplay:
     curve : DataFrame
         As from :func:`skliftpriv.model_selection.tradeoff_curve`: a row per mechanism and
         budget.
-    x, y : str, default="epsilon" and "nmi"
-        Columns to draw. An epsilon that is a pair (lower, upper) is drawn at lower + upper.
+    x : str, default="epsilon"
+        Column to draw. An epsilon that is a pair (lower, upper) is drawn at lower + upper.
+    y : str, optional
+        Column to draw. By default "target_kept" if a mechanism was built to keep what is known
+        about a target, else "nmi".
 
     Attributes
     ----------
@@ -72,10 +75,10 @@ class TradeoffDisplay:
     array([0.15, 0.29, 0.77])
     """
 
-    def __init__(self, curve: pd.DataFrame, *, x: str = "epsilon", y: str = "nmi") -> None:
-        self.curve = checked_curve(curve, x, y)
+    def __init__(self, curve: pd.DataFrame, *, x: str = "epsilon", y: str | None = None) -> None:
         self.x = x
-        self.y = y
+        self.y = kept_column(curve) if y is None else y
+        self.curve = checked_curve(curve, self.x, self.y)
 
     @classmethod
     def from_curve(
@@ -83,7 +86,7 @@ class TradeoffDisplay:
         curve: pd.DataFrame,
         *,
         x: str = "epsilon",
-        y: str = "nmi",
+        y: str | None = None,
         ax: Any = None,
         **options: Any,
     ) -> Self:
@@ -93,7 +96,7 @@ class TradeoffDisplay:
         ----------
         curve : DataFrame
             As from :func:`skliftpriv.model_selection.tradeoff_curve`.
-        x, y : str
+        x, y : str, optional
             Columns to draw.
         ax : Axes, optional
             Where to draw.
@@ -114,10 +117,11 @@ class TradeoffDisplay:
         X: Any,
         epsilons: Iterable[Any],
         *,
+        target: Any = None,
         sensitive_features: Any = None,
         n_jobs: int | None = None,
         x: str = "epsilon",
-        y: str = "nmi",
+        y: str | None = None,
         ax: Any = None,
         **options: Any,
     ) -> Self:
@@ -127,7 +131,11 @@ class TradeoffDisplay:
         ----------
         estimators, X, epsilons, sensitive_features, n_jobs
             As in :func:`skliftpriv.model_selection.tradeoff_curve`.
-        x, y : str
+        target : array-like of shape (n_rows,), optional
+            Its y.
+
+            .. versionadded:: 0.2
+        x, y : str, optional
             Columns to draw.
         ax : Axes, optional
             Where to draw.
@@ -141,7 +149,12 @@ class TradeoffDisplay:
         """
         load("pyplot")  # Before anything that takes time.
         curve = tradeoff_curve(
-            estimators, X, epsilons, sensitive_features=sensitive_features, n_jobs=n_jobs
+            estimators,
+            X,
+            epsilons,
+            y=target,
+            sensitive_features=sensitive_features,
+            n_jobs=n_jobs,
         )
         return cls.from_curve(curve, x=x, y=y, ax=ax, **options)
 

@@ -127,7 +127,8 @@ def _dispatch(
         return np.eye(reduced.p.size), reduced.p
     if method == "vertices":
         return solve_by_enumeration(reduced, state)
-    if method == "auto" and len(reduced.directions) > 1 and _few_vertices(reduced):
+    easier = len(reduced.directions) == 1 or CouplingPricer.suits(reduced)
+    if method == "auto" and not easier and _few_vertices(reduced):
         try:
             return solve_by_enumeration(reduced, state)
         except SkliftprivError:

@@ -1,6 +1,6 @@
 """What displays and pages show of a release, without how it is drawn."""
 
-from ._curve import axis_title, checked_curve, curve_points
+from ._curve import axis_title, checked_curve, curve_points, kept_column
 from ._flow import MEANINGS, Flow, flow_order, spread
 from ._labels import short_labels, shorten, truncate
 from ._lift import LiftTable, lift_tables
@@ -17,6 +17,7 @@ __all__ = [
     "checked_curve",
     "curve_points",
     "flow_order",
+    "kept_column",
     "lift_tables",
     "pick",
     "short_labels",

@@ -12,16 +12,32 @@ from .._arrays import FloatArray
 from ..exceptions import InvalidParameterError
 from ..report import TITLES
 
-__all__ = ["axis_title", "checked_curve", "curve_points"]
+__all__ = ["axis_title", "checked_curve", "curve_points", "kept_column"]
 
 _AXIS_TITLES = {
     **TITLES,
     "epsilon": "budget epsilon",
+    "utility_kept": "share kept, of X or of what is known about the target",
+    "target_kept": "share kept of what is known about the target",
     "budget_used": "share of the budget used",
     "gap": "distance to the optimum at most",
     "seconds": "time",
 }
-_WITHOUT_UNIT = {"nmi", "budget_used", "gap", "total_variation", "chi2_divergence"}
+_WITHOUT_UNIT = {
+    "nmi",
+    "utility_kept",
+    "target_kept",
+    "budget_used",
+    "gap",
+    "total_variation",
+    "chi2_divergence",
+}
+
+
+def kept_column(curve: pd.DataFrame) -> str:
+    """Name the column of what is kept: of a target if a mechanism was built for one, else of X."""
+    aims = curve["utility"] if "utility" in curve else pd.Series(dtype=object)
+    return "target_kept" if (aims == "target").any() else "nmi"
 
 
 def checked_curve(curve: pd.DataFrame, x: str, y: str) -> pd.DataFrame:
@@ -39,8 +55,6 @@ def checked_curve(curve: pd.DataFrame, x: str, y: str) -> pd.DataFrame:
 
 def curve_points(curve: pd.DataFrame, x: str, y: str) -> pd.DataFrame:
     """Numbers to draw: mechanism, budget, x, y, gap and satisfied, by ascending budget."""
-    # The certified gap is about the share of X that is kept.
-    gap = curve["gap"] if y == "nmi" and "gap" in curve else np.nan
     met = curve["satisfied"].astype(bool).to_numpy() if "satisfied" in curve else True
     frame = pd.DataFrame(
         {
@@ -48,11 +62,24 @@ def curve_points(curve: pd.DataFrame, x: str, y: str) -> pd.DataFrame:
             "budget": _numbers(curve["epsilon"], "epsilon"),
             "x": _numbers(curve[x], x),
             "y": _numbers(curve[y], y),
-            "gap": np.asarray(gap, dtype=float),
+            "gap": _gap(curve, y),
             "satisfied": met,
         }
     )
     return frame.sort_values("budget", kind="stable")
+
+
+def _gap(curve: pd.DataFrame, y: str) -> FloatArray:
+    """Return how far y may lie below its optimum, NaN where the certificate is not about y."""
+    if "gap" not in curve:
+        return np.full(len(curve), np.nan)
+    gap = curve["gap"].to_numpy(dtype=float)
+    if y == "utility_kept":
+        return gap
+    aims = {"nmi": "useful", "target_kept": "target"}
+    known = curve["utility"] if "utility" in curve else pd.Series("useful", curve.index)
+    # For a target the gap is a share of what the mechanism sees, which is no more than the whole.
+    return np.where(known == aims.get(y), gap, np.nan)
 
 
 def axis_title(curve: pd.DataFrame, column: str) -> str:

@@ -16,7 +16,7 @@ from ..distribution import JointDistribution
 from ..estimators import LiftSanitizer
 from ..exceptions import InvalidParameterError
 from ..measures import log_lift
-from ..mechanisms import MechanismResult
+from ..mechanisms import ChannelResult, MechanismResult
 from ..notions import Notion
 from ..report import worst_levels
 
@@ -54,6 +54,8 @@ class ReleaseView:
         Smallest and largest log-lift over all outputs; of all bits together, not of single ones.
     sensitive_name, useful_name : str
         What S and X are called.
+    sees_sensitive : bool
+        Whether the mechanism sees S; ``matrix`` is then averaged over S.
     """
 
     joint: JointDistribution
@@ -67,6 +69,7 @@ class ReleaseView:
     log_lifts: tuple[float, float]
     sensitive_name: str = "S"
     useful_name: str = "X"
+    sees_sensitive: bool = False
 
     @classmethod
     def of_estimator(cls, estimator: LiftSanitizer) -> Self:
@@ -106,6 +109,7 @@ class ReleaseView:
             satisfied=report.satisfied,
             levels=dict(report.levels_after),
             log_lifts=(report.min_log_lift, report.max_log_lift),
+            sees_sensitive=isinstance(result, ChannelResult) and result.sees_sensitive,
             **names,
         )
 

@@ -190,5 +190,5 @@ def test_counts_are_not_rows():
             call(rows)
     with pytest.raises(InvalidParameterError, match="rows must be CountedRows"):
         sanitizer.result_for(ADULT)
-    with pytest.raises(InvalidParameterError, match="leave it out"):
+    with pytest.raises(InvalidParameterError, match="leave them out"):
         tradeoff_curve(sanitizer, rows, [1.0], sensitive_features=[1])

@@ -26,6 +26,9 @@ SANITIZERS = {
     "grr": GRRSanitizer("relationship", "native-country", notion="ldp", random_state=1),
     "oue": OUESanitizer("marital-status", "education"),
     "conditional": ConditionalReporting("marital-status", "education"),
+    "target": ORRSanitizer(*PAIR, epsilon=0.5, utility="target"),
+    "sees": ORRSanitizer(*PAIR, epsilon=0.5, use_sensitive=True),
+    "both": ORRSanitizer("sex", "education", epsilon=0.2, utility="target", use_sensitive=True),
     "srlip": SRLIPSanitizer("income", ["sex", "race"], epsilon=0.5),
     "missed": SubsetMergingSanitizer(*PAIR, epsilon=0.05, repair=False),
 }
@@ -33,7 +36,8 @@ SANITIZERS = {
 
 @cache
 def fitted(name):
-    return SANITIZERS[name].fit(load_adult())
+    adult = load_adult()
+    return SANITIZERS[name].fit(adult, adult["income"])
 
 
 @cache

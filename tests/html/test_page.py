@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 from skliftpriv import SubsetMergingSanitizer, __version__
+from skliftpriv._format import share
 from skliftpriv.exceptions import InvalidParameterError
 from skliftpriv.html import report_page, write_report
 
@@ -104,6 +105,41 @@ def test_what_depends_on_parameters_is_said():
     assert "but for a probability of 0.05" in page("watchdog")
     assert "whichever of the released columns they knew" in page("srlip")
     assert "times as probable for one value" in page("grr")
+
+
+@pytest.mark.parametrize("name", list(SANITIZERS))
+def test_a_target_and_a_look_at_s_are_said_where_they_are(name):
+    text, sanitizer = "".join(outline(page(name)).text), fitted(name)
+    target, sensitive = sanitizer.report_.target, sanitizer.guarantee_.sensitive
+    for words in (
+        "Kept for the target",
+        "The mechanism was built to keep what is known about the target",
+        "T is the target",
+        "share of the target kept",
+    ):
+        assert (words in text) == (target is not None)
+    for words in (
+        f"The mechanism sees {sensitive}",
+        f"on average over {sensitive}",
+        "Unequal treatment.",
+    ):
+        assert (words in text) == sanitizer.needs_sensitive
+    report = sanitizer.report_
+    more = report.after.leakage_mutual_information > report.before.leakage_mutual_information
+    assert ("On average the release tells more" in text) == (more and sanitizer.needs_sensitive)
+
+
+def test_what_is_kept_of_a_target_is_told_with_what_it_is_a_share_of():
+    text = page("target")
+    assert "85% of what is known about the target from occupation is kept" in text
+    assert "at most 0% of what is known about the target below" in text
+    assert "alone would keep" not in text
+    text, target = page("both"), fitted("both").report_.target
+    assert "of what is known about the target from sex and education is kept" in text
+    assert f"alone would keep {share(target.kept_by_x)} of that" in text
+    named = report_page(fitted("both"), target_name="<income>")
+    assert "known about &lt;income&gt; from sex and education" in named
+    assert not {"income"} & outline(named).tags
 
 
 def test_labels_and_titles_are_escaped():

@@ -12,6 +12,8 @@ from skliftpriv.exceptions import UnsupportedNotionError
 from skliftpriv.mechanisms._inputs import posterior_label, posterior_labels
 from skliftpriv.solvers._lp import PolytopeLP
 
+from ..clock import WorkClock
+
 REFERENCE = json.loads((Path(__file__).parents[1] / "data" / "aorr_17x5.json").read_text())["aorr"]
 
 
@@ -268,3 +270,37 @@ def test_names_of_outputs_never_read_alike():
     assert names[1] == "{a 50%, b 50%}"
     assert names[4] == "a"
     assert max(len(name) for name in names) < 300
+
+
+STEP = WorkClock.TICK
+SMALL = [(8, 60, 0), (10, 100, 1)]
+LARGE = [(15, 200, 0), (15, 400, 0)]
+
+
+def check_useful_at_any_time(shape, notion, limits):
+    n_s, n_x, seed = shape
+    joint = make_joint(n_s, n_x, random_state=seed)
+    merged = mechanisms.subset_merging(joint, notion)
+    assert merged.nmi > 0.3
+    for limit in limits:
+        result = mechanisms.optimal_random_response(joint, notion, time_limit=limit)
+        assert result.nmi >= merged.nmi - 1e-9
+        assert certified(result)
+        seeing = mechanisms.optimal_random_response(
+            joint, notion, use_sensitive=True, time_limit=limit
+        )
+        assert seeing.nmi >= merged.nmi - 1e-9
+        assert seeing.report.satisfied
+
+
+@pytest.mark.parametrize("notion", [budget(1.0), LDP(1.0)], ids=str)
+@pytest.mark.parametrize("shape", SMALL, ids=str)
+def test_a_search_that_hardly_begins_keeps_what_subset_merging_keeps(shape, notion):
+    check_useful_at_any_time(shape, notion, [1e-9, 10 * STEP])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("notion", [budget(1.0), LDP(1.0)], ids=str)
+@pytest.mark.parametrize("shape", LARGE, ids=str)
+def test_large_searches_keep_what_subset_merging_keeps(shape, notion):
+    check_useful_at_any_time(shape, notion, [1e-9, 100 * STEP, 1000 * STEP])

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 
 from skliftpriv import (
     ConditionalReporting,
@@ -48,10 +49,36 @@ def test_values_that_were_not_seen_are_replaced_by_a_draw_from_the_release():
     assert joint_leakage([sanitizer] * 2, strange).max_log_lift == pytest.approx(0)
 
 
-def test_mechanisms_that_see_s_are_refused():
-    seen = ConditionalReporting("sex", "education").fit(ADULT)
-    with pytest.raises(InvalidParameterError, match="ConditionalReporting looks at S"):
-        joint_leakage([seen], ADULT)
+@pytest.mark.parametrize(
+    "seen",
+    [
+        ConditionalReporting("sex", "race", epsilon=0.3),
+        ORRSanitizer("sex", "race", epsilon=0.3, use_sensitive=True),
+    ],
+    ids=lambda sanitizer: type(sanitizer).__name__,
+)
+def test_mechanisms_that_see_s_against_brute_force(seen):
+    seen.fit(ADULT)
+    alone = joint_leakage([seen], ADULT)
+    for measure in ("max_log_lift", "leakage_mutual_information", "nmi"):
+        assert getattr(alone, measure) == pytest.approx(getattr(seen.report_, measure))
+    other = GRRSanitizer("sex", "income", epsilon=0.3).fit(ADULT)
+    pair, single = seen.conditional_channel_, other.channel_
+    values = list(ADULT[["race", "income"]].drop_duplicates().itertuples(index=False, name=None))
+    p_sxy = np.zeros((2, len(values), len(pair.outputs), len(single.outputs)))
+    for sex, race, income in ADULT[["sex", "race", "income"]].to_numpy():
+        one = pair.matrix[pair.inputs.index((sex, race))]
+        two = single.matrix[single.inputs.index(income)]
+        p_sxy[int(sex == "Male"), values.index((race, income))] += np.outer(one, two) / len(ADULT)
+    p_sxy = p_sxy.reshape(2, len(values), -1)
+    p_sy, p_xy = p_sxy.sum(axis=1), p_sxy.sum(axis=0)
+    found = joint_leakage([seen, other], ADULT)
+    assert found.max_log_lift == pytest.approx(np.log(measures.lift(p_sy).max()))
+    assert found.mutual_information == pytest.approx(measures.mutual_information(p_xy))
+    # S may also be passed on its own.
+    apart = clone(seen).set_params(sensitive=None)
+    apart.fit(ADULT[["race"]], sensitive_features=ADULT["sex"])
+    assert joint_leakage([apart], ADULT[["race"]], sensitive_features=ADULT["sex"]) == alone
 
 
 def test_sanitisers_of_different_sensitive_columns_are_refused():

@@ -209,11 +209,9 @@ def test_columns_with_too_many_values_are_refused_by_step():
 def test_what_has_no_one_leakage_is_refused():
     rows = ADULT[WIDE]
     job = (merging("occupation", 0.5), ["relationship", "occupation"])
-    conditional = ConditionalReporting("relationship", "education", handle_unknown="resample")
     sex = merging("education", 0.5, sensitive="sex")
     unary = OUESanitizer("relationship", "education")
     for beside, columns, message in (
-        (conditional, ["relationship", "education"], "ConditionalReporting looks at S"),
         (sex, ["sex", "education"], "part0 and part1 protect different sensitive columns"),
         (unary, ["relationship", "education"], r"2\^16 outputs"),
     ):
@@ -234,6 +232,50 @@ def test_what_has_no_one_leakage_is_refused():
     unfitted = GridSearchCV(clone(SANITIZER), {"epsilon": [0.5]}, refit=False)
     with pytest.raises(InvalidParameterError, match="fit it with refit="):
         metrics.nmi_scorer(unfitted.set_params(scoring=metrics.nmi_scorer).fit(ADULT[COLUMNS]))
+
+
+@pytest.mark.parametrize("use_sensitive", [False, True])
+def test_a_target_is_kept_in_cross_validation_and_searches(use_sensitive):
+    sanitizer = ORRSanitizer(
+        *COLUMNS,
+        utility="target",
+        use_sensitive=use_sensitive,
+        gap=0.05,
+        handle_unknown="resample",
+        random_state=0,
+    )
+    rows = ADULT[COLUMNS].replace({"occupation": {"Armed-Forces": "?", "Priv-house-serv": "?"}})
+    encode = OneHotEncoder(handle_unknown="ignore")
+    model = make_pipeline(sanitizer, encode, LogisticRegression(solver="liblinear"))
+    scores = {**SCORERS, "accuracy": "accuracy"}
+    found = cross_validate(model, rows, INCOME, cv=2, scoring=scores, error_score="raise")
+    assert (found["test_max_log_lift"] <= 1.0 + 1e-9).all()
+    assert (found["test_nmi"] > 0).all()
+    assert (found["test_accuracy"] > 0.6).all()
+    search = GridSearchCV(
+        model,
+        {"orrsanitizer__epsilon": [0.1, 1.0]},
+        scoring={**SCORERS, "attack": metrics.attacker_advantage_scorer(COLUMNS[0], cv=2)},
+        refit="nmi",
+        cv=2,
+        error_score="raise",
+    ).fit(rows, INCOME)
+    lifts = search.cv_results_["mean_test_max_log_lift"]
+    assert lifts[0] <= 0.1 + 1e-9 < lifts[1] <= 1.0 + 1e-9
+    best = search.best_estimator_[0]
+    assert metrics.max_log_lift_scorer(search, rows) == best.report_.max_log_lift
+    assert best.report_.target is not None
+    assert np.isfinite(search.cv_results_["mean_test_attack"]).all()
+
+
+def test_columns_beside_a_mechanism_that_sees_s_are_measured_with_it():
+    seen = ConditionalReporting("relationship", "education", handle_unknown="resample")
+    job = (merging("occupation", 0.5), ["relationship", "occupation"])
+    model = side_by_side(job, (seen, ["relationship", "education"])).fit(ADULT[WIDE])
+    fitted = [part for _, part, _ in model.transformers_[:2]]
+    expected = joint_leakage(fitted, ADULT[WIDE])
+    assert metrics.max_log_lift_scorer(model, ADULT[WIDE]) == expected.max_log_lift
+    assert metrics.nmi_scorer(model, ADULT[WIDE]) == pytest.approx(expected.nmi)
 
 
 def test_a_search_says_why_it_could_not_score():

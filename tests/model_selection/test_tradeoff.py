@@ -78,13 +78,13 @@ def test_optimum_grows_with_the_budget_and_no_mechanism_exceeds_it():
 
 def test_rows_are_counted_once_for_the_same_columns(monkeypatch):
     calls = []
-    count = ContingencyTable.count.__func__
+    count = ContingencyTable.of_codes.__func__
 
     def counting(cls, *args):
         calls.append(args)
         return count(cls, *args)
 
-    monkeypatch.setattr(ContingencyTable, "count", classmethod(counting))
+    monkeypatch.setattr(ContingencyTable, "of_codes", classmethod(counting))
     several = [
         SubsetMergingSanitizer(*PAIR),
         WatchdogSanitizer(0, ["occupation"]),
@@ -175,3 +175,25 @@ def test_the_share_of_an_empty_budget():
     assert _share(0.25, 0.5) == 0.5
     assert _share(0.0, 0.0) == 0.0
     assert _share(1e-3, 0.0) == np.inf
+
+
+def test_a_target_is_measured_for_all_mechanisms_alike():
+    rows = ADULT.iloc[:3000]
+    columns = ("sex", "relationship")
+    estimators = {
+        "x": SubsetMergingSanitizer(*columns),
+        "target": ORRSanitizer(*columns, utility="target"),
+        "sees s": ORRSanitizer(*columns, utility="target", use_sensitive=True),
+    }
+    curve = tradeoff_curve(estimators, rows, [0.4], y=rows["income"]).set_index("mechanism")
+    assert list(curve["utility"]) == ["useful", "target", "target"]
+    assert curve.loc["x", "utility_kept"] == curve.loc["x", "nmi"]
+    assert curve["target_kept"].is_monotonic_increasing
+    # Where one mechanism sees S, all shares are of what S and X tell.
+    assert curve.loc["sees s", "target_kept"] == pytest.approx(curve.loc["sees s", "utility_kept"])
+    assert curve.loc["target", "target_kept"] < curve.loc["target", "utility_kept"]
+    del estimators["sees s"]
+    curve = tradeoff_curve(estimators, rows, [0.4], y=rows["income"]).set_index("mechanism")
+    assert curve.loc["target", "target_kept"] == pytest.approx(curve.loc["target", "utility_kept"])
+    plain = tradeoff_curve(estimators["x"], rows, [0.4])
+    assert plain["target_kept"].isna().all()

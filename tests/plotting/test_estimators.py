@@ -37,6 +37,7 @@ SANITIZERS = [
     GRRSanitizer("s", "x", epsilon=0.6),
     OUESanitizer("s", "x", epsilon=0.6),
     ConditionalReporting("s", "x", epsilon=0.6),
+    ORRSanitizer("s", "x", epsilon=0.6, utility="target", use_sensitive=True),
     SRLIPSanitizer("s", ["x", "t"], epsilon=0.6, time_limit=1.0),
     SRLIPSanitizer("s", ["x", "t"], epsilon=0.6, strategy="product"),
 ]
@@ -50,12 +51,14 @@ def name(sanitizer):
 def test_every_sanitiser_is_drawn(sanitizer):
     several = isinstance(sanitizer, SRLIPSanitizer)
     frame = FRAME[FRAME["x"] < "d"] if several else FRAME[["s", "x"]]
-    fitted = sanitizer.fit(frame)
+    fitted = sanitizer.fit(frame, FRAME["t"])
     lift = LiftDisplay.from_estimator(fitted)
     assert f"{fitted.notion_} met" in lift.ax_[1].get_title(loc="left")
     assert "about s" in lift.ax_[0].get_title(loc="left")
     PosteriorDisplay.from_estimator(fitted)
-    ChannelDisplay.from_estimator(fitted)
+    channel = ChannelDisplay.from_estimator(fitted)
+    title = channel.ax_.get_title(loc="left")
+    assert ("averaged over s" in title) == fitted.needs_sensitive
     if not isinstance(fitted, OUESanitizer):
         flow = ChannelDisplay.from_estimator(fitted, kind="flow")
         assert flow.flows_.sum() == pytest.approx(1)

@@ -4,8 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from matplotlib import pyplot as plt
+from matplotlib.colors import to_rgb
 
-from skliftpriv import SubsetMergingSanitizer, WatchdogSanitizer
+from skliftpriv import ORRSanitizer, SubsetMergingSanitizer, WatchdogSanitizer
 from skliftpriv.exceptions import InvalidParameterError
 from skliftpriv.model_selection import tradeoff_curve
 from skliftpriv.plotting import TradeoffDisplay
@@ -76,6 +77,46 @@ def test_the_band_reaches_to_the_certified_bound_where_it_is_finite():
     other = TradeoffDisplay.from_curve(make_curve(), y="ldp")
     assert not other.ax_.collections
     assert not any("certified" in text for text in legend(other))
+
+
+def aimed_curve():
+    """One mechanism for a target and one for X."""
+    return make_curve(
+        utility=["target"] * 3 + ["useful"] * 3,
+        utility_kept=[0.5, 0.3, 0.9, 0.7, 0.4, 0.8],
+        target_kept=[0.4, 0.2, 0.8, 0.1, 0.1, 0.2],
+        gap=0.01,
+    )
+
+
+def test_a_curve_for_a_target_shows_what_is_kept_of_it():
+    display = TradeoffDisplay.from_curve(aimed_curve())
+    np.testing.assert_array_equal(display.lines_["ORR"].get_ydata(), [0.2, 0.4, 0.8])
+    assert display.ax_.get_ylabel() == "share kept of what is known about the target"
+    assert TradeoffDisplay(aimed_curve().assign(utility="useful")).y == "nmi"
+    assert TradeoffDisplay(aimed_curve(), y="nmi").y == "nmi"
+
+
+@pytest.mark.parametrize(
+    ("y", "known"), [("target_kept", "ORR"), ("nmi", "SRR(lam=0.65)"), ("utility_kept", None)]
+)
+def test_a_certificate_is_drawn_only_where_it_is_about_what_is_shown(y, known):
+    display = TradeoffDisplay.from_curve(aimed_curve(), y=y)
+    drawn = {tuple(band.get_facecolor()[0][:3]) for band in display.ax_.collections[::2]}
+    lines = [line for name, line in display.lines_.items() if known in (None, name)]
+    assert drawn == {to_rgb(line.get_color()) for line in lines}
+
+
+def test_estimators_that_keep_a_target_are_drawn():
+    frame = make_frame().assign(t=lambda rows: rows["x"] < "c")
+    sanitizers = [ORRSanitizer("s", "x", utility="target"), WatchdogSanitizer("s", "x")]
+    display = TradeoffDisplay.from_estimators(
+        sanitizers, frame[["s", "x"]], [0.5, 1.0], target=frame["t"]
+    )
+    curve = tradeoff_curve(sanitizers, frame[["s", "x"]], [0.5, 1.0], y=frame["t"])
+    assert display.y == "target_kept"
+    drawn = display.lines_["ORRSanitizer"].get_ydata()
+    np.testing.assert_allclose(drawn, curve["target_kept"][:2])
 
 
 def test_points_that_miss_their_budget_are_hollow_crosses():
