@@ -3,7 +3,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from skliftpriv.cli import main
+from skliftpriv.cli import _explain, main
+from skliftpriv.cli._in_time import OutOfTime
 from skliftpriv.datasets import load_adult
 
 COLUMNS = ["age", "relationship", "occupation", "sex", "race"]
@@ -68,3 +69,35 @@ def refused(run):
         return done.err
 
     return call
+
+
+class Here:
+    """Calls at once, without end, and remembers what it was asked for."""
+
+    def __init__(self, too_slow=()):
+        self.too_slow = too_slow
+        self.asked = []
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        pass
+
+    def call(self, function, name, sanitizer, counted, *, seconds):
+        self.asked.append((name, sanitizer.get_params(), seconds))
+        if name in self.too_slow:
+            raise OutOfTime
+        return function(name, sanitizer, counted)
+
+
+@pytest.fixture
+def here(monkeypatch):
+    """Let explain try all mechanisms in this process, but for those that are too slow."""
+
+    def use(*too_slow):
+        found = Here(too_slow)
+        monkeypatch.setattr(_explain, "InTime", lambda: found)
+        return found
+
+    return use

@@ -14,36 +14,6 @@ WHICH = ["--sensitive", "relationship", "--useful", "occupation", "--epsilon", "
 ALL = {"watchdog", "subset-merging", "orr", "srr", "grr", "oue", "conditional"}
 
 
-class Here:
-    """Calls at once, without end, and remembers what it was asked for."""
-
-    def __init__(self, too_slow=()):
-        self.too_slow = too_slow
-        self.asked = []
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        pass
-
-    def call(self, function, name, sanitizer, counted, *, seconds):
-        self.asked.append((name, sanitizer.get_params(), seconds))
-        if name in self.too_slow:
-            raise OutOfTime
-        return function(name, sanitizer, counted)
-
-
-@pytest.fixture
-def here(monkeypatch):
-    def use(*too_slow):
-        found = Here(too_slow)
-        monkeypatch.setattr(_explain, "InTime", lambda: found)
-        return found
-
-    return use
-
-
 def test_every_mechanism_is_tried(run_json, run, small, here):
     here()
     command = ["explain", small, *WHICH, "--time-limit", "0.05"]
