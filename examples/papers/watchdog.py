@@ -259,6 +259,7 @@ def draw_full_data(found: np.ndarray, epsilon: float) -> Figure:
     ax.set_xlabel("normalised loss of mutual information, NMIL = 1 − I(X;Y) / H(X)")
     ax.set_ylabel("cumulative share of the random joints")
     ax.set_xlim(0, 1.02)
+    ax.set_ylim(0, 1.04)
     ax.legend(frameon=False, loc="lower right")
     sizes = f"|X| = {N_USEFUL}, |S| = {FEW_SENSITIVE}, ε = {epsilon:g}"
     ax.set_title(f"Mechanisms that see S\n{len(found)} random joints, {sizes}", fontsize=11)
