@@ -201,6 +201,10 @@ class FittingShell(FittedState[Result], TransformerMixin, BaseEstimator, ABC):
                     "sensitive_features and sample_weight cannot be used if X is CountedRows: "
                     "leave them out."
                 )
+            if self.needs_target and y is not None:
+                raise InvalidParameterError(
+                    "y cannot be used if X is CountedRows: pass it as target= to CountedRows.of."
+                )
             return X
         table = Table(X)
         layout = self._layout_for(table, sensitive_features is not None, known)

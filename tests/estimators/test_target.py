@@ -201,6 +201,10 @@ def test_counted_rows_need_the_target_and_the_same_bins():
     bare = CountedRows.of(FRAME, "s", "x")
     with pytest.raises(InvalidParameterError, match=r"CountedRows.of\(..., target=y\)"):
         ORRSanitizer("s", "x", utility="target").fit(bare)
+    with pytest.raises(InvalidParameterError, match="y cannot be used if X is CountedRows"):
+        ORRSanitizer("s", "x", utility="target").fit(
+            CountedRows.of(FRAME, "s", "x", target=TEXT), TEXT
+        )
     with pytest.raises(InvalidParameterError, match="Only some of the rows"):
         bare + CountedRows.of(FRAME, "s", "x", target=TEXT)
     halves = [
