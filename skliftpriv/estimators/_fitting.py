@@ -180,7 +180,9 @@ class FittingShell(FittedState[Result], TransformerMixin, BaseEstimator, ABC):
             warnings.warn(warning, stacklevel=4)
         # Attributes are set only when all has succeeded, so a failed fit leaves no trace.
         fitted = self._fitted(rows, result)
-        self.__dict__.pop("feature_names_in_", None)  # an earlier table may have had names
+        # An earlier table may have had names, and an earlier mechanism further attributes.
+        for name in [name for name in self.__dict__ if name.endswith("_")]:
+            del self.__dict__[name]
         self.__dict__.update(fitted)
         return self
 
@@ -198,6 +200,10 @@ class FittingShell(FittedState[Result], TransformerMixin, BaseEstimator, ABC):
                 raise InvalidParameterError(
                     "sensitive_features and sample_weight cannot be used if X is CountedRows: "
                     "leave them out."
+                )
+            if self.needs_target and y is not None:
+                raise InvalidParameterError(
+                    "y cannot be used if X is CountedRows: pass it as target= to CountedRows.of."
                 )
             return X
         table = Table(X)

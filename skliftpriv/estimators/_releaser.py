@@ -252,12 +252,13 @@ class SymbolReleaser:
             return None
         if self._one_column and len(rows[0]) > 1:
             return None
+        if len(self._channel.outputs) > len(rows):  # where S is seen; the matching drops some
+            return None
         joint = csr_array(diags_array(self._p_x) @ self._channel.sparse)
         try:
             outputs, inputs = min_weight_full_bipartite_matching(joint.T.tocsr(), maximize=True)
         except ValueError:
-            # There is no matching, for example with more outputs than symbols.
-            return None
+            return None  # there is no matching
         return [rows[x] for x in inputs[np.argsort(outputs)]]
 
 

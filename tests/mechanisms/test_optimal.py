@@ -286,11 +286,12 @@ def check_useful_at_any_time(shape, notion, limits):
         result = mechanisms.optimal_random_response(joint, notion, time_limit=limit)
         assert result.nmi >= merged.nmi - 1e-9
         assert certified(result)
-        seeing = mechanisms.optimal_random_response(
-            joint, notion, use_sensitive=True, time_limit=limit
-        )
-        assert seeing.nmi >= merged.nmi - 1e-9
-        assert seeing.report.satisfied
+        if shape in SMALL:  # larger ones have too many pairs
+            seeing = mechanisms.optimal_random_response(
+                joint, notion, use_sensitive=True, time_limit=limit
+            )
+            assert seeing.nmi >= merged.nmi - 1e-9
+            assert seeing.report.satisfied
 
 
 @pytest.mark.parametrize("notion", [budget(1.0), LDP(1.0)], ids=str)
