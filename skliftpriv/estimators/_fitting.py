@@ -359,6 +359,7 @@ class FittingShell(FittedState[Result], TransformerMixin, BaseEstimator, ABC):
             handle_unknown=handle_unknown,
             randomized=randomized,
             secret_randomness=self.random_state is None or not randomized,
+            sees_sensitive=self.needs_sensitive,
         )
 
     def fitted_parameters(self) -> dict[str, Any]:

@@ -59,6 +59,10 @@ class Guarantee:
         .. versionadded:: 0.2
     secret_randomness : bool
         False if the noise comes from a seed. Such a release is not private.
+    single_release : bool
+        True: releasing the same rows again is not covered.
+    sees_sensitive : bool
+        Whether the mechanism looks at the sensitive values of the rows that it releases.
     """
 
     promise: Notion
@@ -75,6 +79,7 @@ class Guarantee:
     randomized: bool
     secret_randomness: bool
     single_release: bool = True
+    sees_sensitive: bool = False
 
     @property
     def notion(self) -> str:
@@ -130,6 +135,11 @@ class Guarantee:
         """
         lines = [f"Basis: {self.basis} ({self.n_rows:,} rows).", *self._estimate()]
         lines.append("Not covered: releasing the same rows again, or further columns about them.")
+        if self.sees_sensitive:
+            lines.append(
+                f"The mechanism sees {self.sensitive}: rows that differ only in it are released "
+                "with different probabilities."
+            )
         if self.unprotected:
             lines.append(f"Released with it and not protected: {', '.join(self.unprotected)}.")
         if self.handle_unknown == "resample":

@@ -118,7 +118,7 @@ class ORRSanitizer(OptimizingSanitizer):
     (0.847, True)
     >>> seeing = ORRSanitizer("relationship", "occupation", epsilon=0.5, use_sensitive=True)
     >>> round(seeing.fit(adult).report_.nmi, 3)
-    0.925
+    0.957
     """
 
     utility: str = "useful"
