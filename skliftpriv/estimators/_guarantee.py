@@ -59,8 +59,6 @@ class Guarantee:
         .. versionadded:: 0.2
     secret_randomness : bool
         False if the noise comes from a seed. Such a release is not private.
-    single_release : bool
-        True: releasing the same rows again is not covered.
     sees_sensitive : bool
         Whether the mechanism looks at the sensitive values of the rows that it releases.
     """
