@@ -88,4 +88,4 @@ class Scale(NamedTuple):
         """Return the share that is kept; 1 if there is nothing to keep."""
         if self.information <= _NOTHING * max(1.0, self.constant):
             return 1.0
-        return min(1.0, max(0.0, (self.constant - conditional_entropy) / self.information))
+        return float(min(1.0, max(0.0, (self.constant - conditional_entropy) / self.information)))
