@@ -61,6 +61,8 @@ numpydoc_xref_aliases = {
         if isinstance(getattr(skliftpriv, name), type)
     },
     **{name: f"skliftpriv.mechanisms.{name}" for name in skliftpriv.mechanisms.__all__},
+    "Cells": "skliftpriv.cells.Cells",
+    "CellsSummary": "skliftpriv.cells.CellsSummary",
     "FrequencyEstimate": "skliftpriv.frequencies.FrequencyEstimate",
     "Guarantee": "skliftpriv.estimators.Guarantee",
     "LeakageSummary": "skliftpriv.report.LeakageSummary",
@@ -83,6 +85,9 @@ plot_include_source = True
 plot_pre_code = ""
 
 # Examples: those of the first folder run, those of papers/ take minutes and are only shown.
+# An example and a benchmark may have the same name: benchmarks are not part of the gallery.
+suppress_warnings = ["sphinx_gallery.duplicate_filename"]
+
 sphinx_gallery_conf = {
     "examples_dirs": str(ROOT / "examples"),
     "gallery_dirs": "gallery",

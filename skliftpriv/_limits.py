@@ -32,6 +32,9 @@ MOST_INEQUALITIES = 50_000
 MOST_INEQUALITY_CELLS = 20_000_000
 #: Pairs of high-risk symbols, times sensitive symbols, that a greedy search visits: ten seconds.
 MOST_PAIRS = 200_000_000
+#: Cells of the columns of all ranges of ordered symbols: twenty nanoseconds each, for alpha-lift
+#: up to 150. Only those of the ranges with the same end are held at once.
+MOST_RANGE_CELLS = 100_000_000
 #: High-risk symbols whose groups are optimised, about four milliseconds each.
 MOST_OPTIMIZED = 2_000
 #: Symbols of unary encoding, each of which is a released column.
@@ -41,11 +44,24 @@ MOST_RELEASED_BITS = 200_000_000
 #: Bits that one call turns into names of sets.
 MOST_NAMED_BITS = 20_000_000
 
+#: Values of a target that is counted: most tables have too few rows for more, and names or numbers
+#: of records, passed as y by mistake, have far more.
+MOST_TARGETS = 100
+#: Entries of P(T|X) or P(T|S,X) of a target. The search holds many arrays of this size: about three
+#: gigabytes in the worst case that was measured. It allows 100 values for as many inputs as an
+#: optimal mechanism may have.
+MOST_TARGET_CELLS = 250_000
+
+#: Cells of a table, each with at least thirty of at most 100,000 rows.
+MOST_CELLS = 2_000
+
 #: Values whose channel is inverted to estimate frequencies, in cubic time.
 MOST_INVERTED = 2_000
 
 #: Advice for any mechanism.
 POOL = "pool rare values of X before fit"
+#: Advice for mechanisms that see S.
+BLIND = "use use_sensitive=False, or pool rare values of S or X before fit"
 #: Advice for products of columns.
 FEWER = "use fewer columns, or pool rare values of each before fit"
 #: Mechanisms whose channel stays small for any number of values.

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime
 from functools import cached_property
 from hashlib import blake2b
 from itertools import compress
@@ -115,7 +116,11 @@ class Channel(MatrixNoun):
 
     @classmethod
     def merging(
-        cls, groups: Sequence[Sequence[Label]], inputs: Sequence[Label] | None = None
+        cls,
+        groups: Sequence[Sequence[Label]],
+        inputs: Sequence[Label] | None = None,
+        *,
+        ordered: bool = False,
     ) -> Channel:
         """Return the channel that replaces every symbol by the name of its group.
 
@@ -125,6 +130,11 @@ class Channel(MatrixNoun):
             A partition of the inputs; each group becomes one output.
         inputs : sequence of labels, optional
             Order of the rows, by default the order in which the groups list them.
+        ordered : bool, default=False
+            Whether every group lists neighbours in their order. It is then named by its ends, as
+            in ``37 to 45``, and not by all its members.
+
+            .. versionadded:: 0.2
         """
         listed = [label for group in groups for label in group]
         labels = as_labels(listed if inputs is None else inputs, len(listed), "inputs")
@@ -133,7 +143,8 @@ class Channel(MatrixNoun):
         if unknown:
             raise InvalidDistributionError(f"No group holds the input {unknown[0]!r}.")
         codes = np.array([group_of[label] for label in labels], dtype=np.intp)
-        names = distinct([group_label(group) for group in groups], [len(g) > 1 for g in groups])
+        name = range_label if ordered else group_label
+        names = distinct([name(group) for group in groups], [len(g) > 1 for g in groups])
         return cls(_one_hot(codes, len(groups)), labels, names)
 
     def members(self, output: Label, p_x: ArrayLike | None = None) -> tuple[Label, ...]:
@@ -242,6 +253,36 @@ def _one_hot(codes: NDArray[np.intp], n_outputs: int) -> csr_array:
 def group_label(group: Sequence[Label]) -> Label:
     """Name a merged symbol: its only member, or ``{a, b, c}``."""
     return group[0] if len(group) == 1 else set_label(group)
+
+
+def range_label(group: Sequence[Label]) -> Label:
+    """Name neighbours, listed in their order, by their ends: ``37 to 45``.
+
+    A missing value is not between others: ``45 or missing``. Text that is neither a number nor a
+    date has braces, ``{low to medium}``, which tell the range from a value.
+    """
+    if len(group) == 1:
+        return group[0]
+    known = [label for label in group if label is not None]
+    ends = known[:1] if len(known) == 1 else [known[0], known[-1]]
+    text = " to ".join(map(short_text, ends))
+    if len(known) < len(group):
+        text += " or missing"
+    return text if all(map(_is_quantity, ends)) else "{" + text + "}"
+
+
+def _is_quantity(label: Label) -> bool:
+    """Tell whether a label is a number or a date, perhaps written as text."""
+    if not isinstance(label, str):
+        return True
+    readers: tuple[Callable[[str], object], ...] = (float, datetime.fromisoformat)
+    for read in readers:
+        try:
+            read(label)
+        except ValueError:
+            continue
+        return True
+    return False
 
 
 def set_label(members: Iterable[Label], *, digest: bool = False) -> str:

@@ -26,6 +26,7 @@ FLOORS = [
     ["mechanisms"],
     # ---- the line: below it only the libraries of CORE_LIBRARIES
     ["frames", "datasets"],
+    ["cells"],
     ["estimators"],
     ["metrics", "model_selection"],
     ["views"],

@@ -1,6 +1,7 @@
 import copy
 import pickle
 import re
+from datetime import date
 
 import numpy as np
 import pytest
@@ -238,3 +239,34 @@ def test_sets_have_one_name_each_whatever_the_symbols():
         # One set at a time has the same name: released batches agree.
         assert [set_labels(symbols, row[None])[0] for row in bits] == names
     assert names[3] == "{a, b}"
+
+
+@pytest.mark.parametrize(
+    ("group", "name"),
+    [
+        ([37, 38, 45], "37 to 45"),
+        ([-2.5, 0.0], "-2.5 to 0.0"),
+        ([45], 45),
+        ([45, None], "45 or missing"),
+        ([44, 45, None], "44 to 45 or missing"),
+        ([date(2020, 1, 31), date(2020, 3, 1)], "2020-01-31 to 2020-03-01"),
+        (["9", "10"], "9 to 10"),
+        (["2020-01", "2020-02"], "{2020-01 to 2020-02}"),
+        (["2020-01-31", "2020-02-01"], "2020-01-31 to 2020-02-01"),
+        (["HS-grad", "Some-college", "Bachelors"], "{HS-grad to Bachelors}"),
+        (["high", None], "{high or missing}"),
+    ],
+)
+def test_ranges_are_named_by_their_ends(group, name):
+    channel = Channel.merging([group], ordered=True)
+    assert channel.outputs == (name,)
+    assert channel.members(name) == tuple(group)
+
+
+def test_names_of_ranges_are_distinct_and_short():
+    channel = Channel.merging([["1 to 2"], ["1", "2"], [1, 1.5, 2]], ordered=True)
+    assert channel.outputs == ("1 to 2", "1 to 2 (2)", "1 to 2 (3)")
+    long = [f"{'x' * 300}{i}" for i in range(6)]
+    names = Channel.merging([long[:2], long[2:4], long[4:]], ordered=True).outputs
+    assert len(set(names)) == 3
+    assert max(map(len, names)) <= 130

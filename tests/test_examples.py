@@ -44,3 +44,16 @@ def test_example_runs_prints_and_draws(script, tmp_path):
     # Lines, not only a frame: some colour, and dark text.
     assert (pixels.max(axis=-1) - pixels.min(axis=-1)).max() > 0.3
     assert pixels.min() < 0.2
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not EXAMPLES.is_dir(), reason="examples/ is not here")
+def test_whole_tables_are_compared_and_promises_checked(tmp_path):
+    results = tmp_path / "results.csv"
+    done = run("benchmarks/whole_table", "--quick", "--out", results)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "## adult/sex" in done.stdout
+    assert "the certificate holds in 100% of" in done.stdout
+    assert "Our frontier, all methods" in done.stdout
+    again = run("benchmarks/whole_table", "--quick", "--out", results)
+    assert again.stdout == done.stdout  # nothing was measured again

@@ -112,6 +112,26 @@ def test_mechanisms_name_what_is_too_large_and_what_to_do(build, message):
     assert message in str(error.value)
 
 
+def test_a_mechanism_that_sees_s_counts_pairs():
+    joint = JointDistribution.from_counts(np.ones((3, 1000)))
+    assert m.optimal_random_response(joint, LIP(50.0), time_limit=1).report.satisfied
+    with pytest.raises(SizeLimitError, match="3,000 pairs of values") as error:
+        m.optimal_random_response(joint, LIP(0.5), use_sensitive=True)
+    assert "Use the mechanism that does not see S" in str(error.value)
+    with pytest.raises(SizeLimitError, match="20,000 values of X is built"):
+        m.optimal_random_response(alternating(20_000), LIP(0.5))
+
+
+@pytest.mark.parametrize(
+    ("use_sensitive", "given"), [(False, "500 values of X"), (True, "1,000 pairs")]
+)
+def test_a_large_target_is_refused(use_sensitive, given):
+    joint = JointDistribution.from_counts(np.ones((2, 500)))
+    target = np.full((600, 500), 1 / 600)
+    with pytest.raises(SizeLimitError, match=f"600 values of the target given {given}"):
+        m.optimal_random_response(joint, LIP(0.5), target=target, use_sensitive=use_sensitive)
+
+
 def test_many_sensitive_values_are_refused_where_inequalities_or_sets_are_listed():
     joint = alternating(400, 400)
     with pytest.raises(SizeLimitError, match="159,600 inequalities"):

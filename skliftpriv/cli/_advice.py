@@ -92,7 +92,8 @@ def advise(
         if any(trial.out_of_time for trial in trials):
             return ["No mechanism was built in time: increase --time-limit."]
         return ["No mechanism can be built for this budget: increase --epsilon."]
-    lines = [_choice(kept, name), *_stopped(trials, kept[name])]
+    noun = "values" if facts.get("useful_cells") is None else "cells"
+    lines = [_choice(kept, name, noun), *_stopped(trials, kept[name])]
     if kept[name] < _LITTLE and not any(trial.out_of_time for trial in trials):
         lines.append(
             "Almost nothing is kept at this budget: increase --epsilon, or release other columns."
@@ -103,9 +104,7 @@ def advise(
     if several and srlip is not None and (srlip.kept == srlip.kept or srlip.out_of_time):
         lines.append("Use srlip instead if an attacker may already know some of the columns.")
     if facts["rare_values"]:
-        lines.append(
-            "The lifts of rare values are uncertain: merge rare values beforehand to keep more."
-        )
+        lines.append(_of_rare(facts))
     if careful is not None:
         tried = careful.kept == careful.kept
         how = f"keeps {share(careful.kept)}." if tried else f"gave no result ({careful.problem})."
@@ -131,15 +130,21 @@ def _stopped(trials: Sequence[Trial], kept: float) -> list[str]:
     return []
 
 
-def _choice(kept: Mapping[str, float], name: str) -> str:
+def _of_rare(facts: Mapping[str, Any]) -> str:
+    if facts.get("useful_cells") is None:
+        return "The lifts of rare values are uncertain: merge rare values beforehand to keep more."
+    return "The lifts of rare cells are uncertain: use fewer --cells."
+
+
+def _choice(kept: Mapping[str, float], name: str, noun: str) -> str:
     best = max(kept, key=lambda other: kept[other])
     if name == "subset-merging":
         more = "" if best == name else f" ({best} keeps the most, {share(kept[best])})"
         return (
             f"Recommended: subset-merging. It keeps {share(kept[name])}{more}. It only merges "
-            "values, so equal values stay equal."
+            f"{noun}, so equal {noun} stay equal."
         )
     simple = kept.get("subset-merging")
-    only = f" subset-merging, which only merges values, keeps {share(simple or 0.0)}."
+    only = f" subset-merging, which only merges {noun}, keeps {share(simple or 0.0)}."
     merged = "" if simple is None else only
     return f"Recommended: {name}. It keeps the most, {share(kept[name])};{merged}"

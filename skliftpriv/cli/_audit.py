@@ -16,8 +16,9 @@ from ..metrics import audit_counts
 from ..notions import NOTIONS, Notion, make_notion
 from ..report import worst_levels
 from ._console import Console
-from ._counting import add_input, count_rows, opened
+from ._counting import count_rows
 from ._errors import CommandError
+from ._inputs import add_input, opened
 from ._mechanisms import one_or_two
 from ._two_files import add_two_files, count_two_files
 from ._words import listed, plural

@@ -73,6 +73,7 @@ class CsvSource:
 
     def __init__(self, file: InputFile, style: CsvFormat, n_rows: int) -> None:
         self.name = file.name
+        self.index: list[str] = []
         self.check = file.check
         self._file = file
         self._n_rows = n_rows

@@ -14,13 +14,15 @@ from ..model_selection import tradeoff_curve
 from ..plotting import TradeoffDisplay
 from ..views import kept_column
 from ._console import Console
-from ._counting import add_input, count_rows, opened
+from ._counting import count_rows
 from ._errors import CommandError
+from ._inputs import add_input, opened
+from ._learning import learn
 from ._mechanisms import MECHANISMS, add_mechanism_options, make_sanitizer, refuse_unused
 from ._outputs import OutputFiles
 from ._signals import end_if_asked
 from ._sources import STREAM
-from ._words import listed, plural, what_tells
+from ._words import listed, plural, what_is_released, what_tells
 
 __all__ = ["add_curve", "run_curve"]
 
@@ -32,7 +34,7 @@ _TIME_LIMIT = 30.0
 
 def add_curve(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
-    add_input(parser)
+    add_input(parser, whole=True)
     parser.add_argument(
         "--epsilons",
         type=float,
@@ -65,7 +67,8 @@ def run_curve(args: argparse.Namespace, console: Console) -> int:
     with opened(args) as source, OutputFiles(*read) as files:
         table = files.place(args.out) if args.out else None
         picture = files.place(args.picture) if args.picture else None
-        counted = count_rows(source, args, console)
+        learnt = learn(source, args, console)
+        counted = count_rows(source, args, console, learnt=learnt)
         sanitizers = {name: make_sanitizer(name, args, strict=False) for name in args.mechanism}
         curve = tradeoff_curve(sanitizers, counted, args.epsilons, verbose=console.progress.shown)
         if table is not None:
@@ -91,7 +94,7 @@ def _check_outputs(args: argparse.Namespace) -> None:
 
 
 def _about_x(args: argparse.Namespace) -> str:
-    return f"Share of {listed(args.useful)} kept (NMI) while protecting {listed(args.sensitive)}"
+    return f"Share of {what_is_released(args)} kept (NMI) while protecting {listed(args.sensitive)}"
 
 
 def _about_target(args: argparse.Namespace, seen: bool) -> str:

@@ -11,17 +11,18 @@ from math import nan
 from time import perf_counter
 from typing import Any
 
-from .._format import number, printable, share, text_table
-from ..channel import symbol_text
+from .._format import number, share, text_table
 from ..estimators import CountedRows, LiftSanitizer
-from ..exceptions import SkliftprivError
-from ..measures import log_lift
+from ..exceptions import InvalidParameterError, SkliftprivError
 from ..metrics import target_kept
 from ._advice import Trial, advise, recommended
 from ._console import Console
-from ._counting import add_input, count_rows, opened
+from ._counting import count_rows
+from ._data import describe, in_words
 from ._errors import CommandError, one_line
 from ._in_time import InTime, OutOfTime
+from ._inputs import add_input, opened
+from ._learning import draw_rows
 from ._mechanisms import (
     add_epsilon,
     add_mechanism_options,
@@ -29,13 +30,10 @@ from ._mechanisms import (
     make_sanitizer,
     one_or_two,
 )
-from ._words import listed, plural, what_tells
+from ._words import listed, what_tells
 
 __all__ = ["add_explain", "run_explain"]
 
-#: Values with fewer rows than this say little about their lift.
-_RARE = 20
-_RARE_SHOWN = 5
 #: Seconds for all mechanisms together, and how they are shared; those not named count once.
 _TOTAL = 10.0
 _WEIGHTS = {"orr": 3.0, "srr": 2.0}
@@ -48,7 +46,7 @@ _LEAST = 1e-3
 
 def add_explain(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
-    add_input(parser)
+    add_input(parser, whole=True)
     add_epsilon(parser)
     add_mechanism_options(parser, release=False)
 
@@ -57,9 +55,8 @@ def run_explain(args: argparse.Namespace, console: Console) -> int:
     """Describe the data, try each mechanism, and recommend one."""
     if args.time_limit is not None and not args.time_limit > 0:
         raise CommandError(f"--time-limit must be positive, got {args.time_limit:g}.")
-    with opened(args) as source:
-        counted = count_rows(source, args, console)
-    facts = _describe(counted)
+    counted, for_confidence = _count(args, console)
+    facts = describe(counted)
     several = len(args.useful) > 1
     names = [name for name in _ORDER if name != "srlip" or several]
     careful = None
@@ -71,12 +68,12 @@ def run_explain(args: argparse.Namespace, console: Console) -> int:
             trials.append(_try(name, args, counted, elsewhere, patience.share()))
             patience.took(trials[-1].seconds)
         choice = recommended(trials)
-        if choice is not None and args.confidence is None:
+        if choice is not None and args.confidence is None and for_confidence is not None:
             seconds = patience.share()
-            careful = _try(choice, args, counted, elsewhere, seconds, confidence=_CAREFUL)
+            careful = _try(choice, args, for_confidence, elsewhere, seconds, confidence=_CAREFUL)
     console.progress.bar("trying", 1.0)
     advice = [*advise(trials, facts, several, careful), *_differently(choice, args)]
-    text = [*_describe_in_words(facts, args), "", *_table(trials), *_of_what(args), "", *advice]
+    text = [*in_words(facts, args), "", *_table(trials), *_of_what(args), "", *advice]
     data = {
         "data": facts,
         "epsilon": args.epsilon,
@@ -86,6 +83,24 @@ def run_explain(args: argparse.Namespace, console: Console) -> int:
     }
     console.tell(text, data)
     return 0
+
+
+def _count(args: argparse.Namespace, console: Console) -> tuple[CountedRows, CountedRows | None]:
+    """Count rows, and once more as --confidence needs it; None if there are too few for that."""
+    with opened(args) as source:
+        if args.cells is None:
+            counted = count_rows(source, args, console)
+            return counted, counted
+        rows = draw_rows(source, args, console)
+        learnt = rows.learn(apart=args.confidence is not None)
+        counted = count_rows(source, args, console, learnt=learnt)
+        if args.confidence is not None:
+            return counted, counted
+        try:
+            apart = rows.learn(apart=True)
+        except InvalidParameterError:
+            return counted, None
+        return counted, count_rows(source, args, console, learnt=apart)
 
 
 class Patience:
@@ -119,53 +134,6 @@ class Patience:
         self._names.pop(0)
 
 
-def _describe(counted: CountedRows) -> dict[str, Any]:
-    joint, target = counted.counts.joint(), counted.target
-    rows = joint.masses.sum(axis=0)
-    rare = [label for label, n in zip(joint.useful_labels, rows, strict=True) if n < _RARE]
-    logs = log_lift(joint.matrix)
-    return {
-        "rows": int(joint.n_rows or 0),
-        "sensitive_values": joint.shape[0],
-        "useful_values": joint.shape[1],
-        "target_values": None if target is None else len(target.table.sensitive),
-        "zero_cells": int((joint.masses == 0).sum()),
-        "cells": joint.masses.size,
-        "rare_values": [symbol_text(label) for label in rare],
-        "max_log_lift": float(logs.max()),
-        "min_log_lift": float(logs.min()),
-    }
-
-
-def _describe_in_words(facts: dict[str, Any], args: argparse.Namespace) -> list[str]:
-    rare = facts["rare_values"]
-    shown = [printable(label) for label in rare[:_RARE_SHOWN]]
-    shown += [f"{len(rare) - _RARE_SHOWN:,} more"] if len(rare) > _RARE_SHOWN else []
-    lines = [
-        f"{plural(facts['rows'], 'row')}.",
-        _values(args.sensitive, facts["sensitive_values"]),
-        _values(args.useful, facts["useful_values"]),
-        *([] if args.target is None else [_values([args.target], facts["target_values"])]),
-        f"Budget: epsilon = {', '.join(f'{value:g}' for value in args.epsilon)}.",
-        f"Without sanitising: min log-lift {number(facts['min_log_lift'])}, "
-        f"max log-lift {number(facts['max_log_lift'])}.",
-        f"{facts['zero_cells']:,} of {facts['cells']:,} pairs of values never occur"
-        + (": one value of such a pair rules out the other." if facts["zero_cells"] else "."),
-    ]
-    if rare:
-        have = "has" if len(rare) == 1 else "have"
-        lines.append(
-            f"{plural(len(rare), 'value')} {have} fewer than {_RARE} rows: {listed(shown)}."
-        )
-    return lines
-
-
-def _values(columns: list[str], n: int) -> str:
-    if len(columns) == 1:
-        return f"{columns[0]} has {plural(n, 'value')}."
-    return f"{listed(columns)} together have {plural(n, 'value')}."
-
-
 def _try(
     name: str,
     args: argparse.Namespace,
@@ -174,6 +142,8 @@ def _try(
     seconds: float,
     confidence: float | None = None,
 ) -> Trial:
+    if args.cells is not None and not has_option(name, "cells"):
+        return Trial(name, nan, nan, 0.0, "does not release cells")
     if args.notion is not None and not has_option(name, "notion"):
         return Trial(name, nan, nan, 0.0, f"has its own notion, not {args.notion}")
     fixed: dict[str, Any] = {"epsilon": one_or_two(args.epsilon)}

@@ -33,6 +33,8 @@ class ParquetSource:
         with self._opened() as opened:
             self._schema = opened.schema_arrow
         self.columns = list(self._schema.names)
+        noted = (self._schema.pandas_metadata or {}).get("index_columns", [])
+        self.index = [name for name in noted if isinstance(name, str)]
         self._digests: dict[str, bytes] = {}
 
     def batches(

@@ -1,10 +1,10 @@
-"""``skliftpriv sanitize``: release a file, in two passes and bounded memory."""
+"""``skliftpriv sanitize``: release a file, in two or three passes and bounded memory."""
 
 from __future__ import annotations
 
 import argparse
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any
@@ -12,12 +12,13 @@ from typing import Any
 import numpy as np
 
 from ..estimators import CountedRows, LiftSanitizer
-from ..exceptions import SkliftprivError
 from ..html import report_page
 from ..sampling import word_source
 from ._console import Console
-from ._counting import add_input, count_rows, layout_of, opened, source_format
+from ._counting import checked_again, count_rows
 from ._errors import CommandError, safe_text
+from ._inputs import add_input, layout_of, one_or_several, opened, source_format
+from ._learning import learn
 from ._mechanisms import (
     MECHANISMS,
     add_epsilon,
@@ -25,6 +26,7 @@ from ._mechanisms import (
     make_sanitizer,
     one_or_two,
 )
+from ._numbers import NumberColumns
 from ._outputs import OutputFiles
 from ._shuffle import ShuffledWriter
 from ._signals import end_if_asked
@@ -37,7 +39,7 @@ __all__ = ["add_sanitize", "fitted_facts", "run_sanitize"]
 
 def add_sanitize(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
-    add_input(parser)
+    add_input(parser, whole=True)
     parser.add_argument(
         "-o",
         "--out",
@@ -102,16 +104,18 @@ def run_sanitize(args: argparse.Namespace, console: Console) -> int:
         files = stack.enter_context(OutputFiles(*read))
         writer = stack.enter_context(open_writer(args.out, files, source_format(args)))
         report = files.place(args.report) if args.report else None
-        counted = _count(source, args, console)
+        sanitizer.set_params(useful=one_or_several(args.useful))
+        counted, numbers = _count(sanitizer, source, args, console)
         with console.progress.lent():
             sanitizer.fit(counted)
         end_if_asked()
+        released = _released(sanitizer, source, numbers, args, console)
         if args.shuffle:
             with ShuffledWriter(word_source(order), args.chunk_rows) as shuffled:
-                n_rows = _release(sanitizer, source, shuffled, args, console)
+                n_rows = _release(released, source, shuffled)
                 shuffled.finish(writer)
         else:
-            n_rows = _release(sanitizer, source, writer, args, console)
+            n_rows = _release(released, source, writer)
         if report is not None:
             named = {} if args.target is None else {"target_name": args.target}
             page = report_page(sanitizer, shuffled=args.shuffle, **named)
@@ -160,23 +164,32 @@ def _promise(sanitizer: LiftSanitizer, columns: Sequence[str]) -> list[str]:
     return text.split("\n")
 
 
-def _count(source: Source, args: argparse.Namespace, console: Console) -> CountedRows:
-    if args.fit_on is None:
-        return count_rows(source, args, console, keep_others=args.keep_other_columns)
-    with opened(args, args.fit_on) as other:
-        counted = count_rows(other, args, console)
-    # What is kept of the input is decided by its own columns.
+def _count(
+    sanitizer: LiftSanitizer, source: Source, args: argparse.Namespace, console: Console
+) -> tuple[CountedRows, NumberColumns]:
+    """Learn cells, if there are any, and count rows; return which columns are numbers, too."""
+    # What is kept of the input is decided by its own columns, whichever file is counted.
     layout = layout_of(source, args, keep_others=args.keep_other_columns)
-    return replace(counted, layout=layout)
+    with ExitStack() as stack:
+        counted_file = source
+        if args.fit_on is not None:
+            counted_file = stack.enter_context(opened(args, args.fit_on))
+        learnt = learn(counted_file, args, console)
+        counted = count_rows(
+            counted_file, args, console, learnt=learnt, with_target=sanitizer.needs_target
+        )
+    numbers = NumberColumns({}) if learnt is None else learnt.numbers
+    return replace(counted, layout=layout), numbers
 
 
-def _release(
+def _released(
     sanitizer: LiftSanitizer,
     source: Source,
-    writer: Writer,
+    numbers: NumberColumns,
     args: argparse.Namespace,
     console: Console,
-) -> int:
+) -> Iterator[Any]:
+    """Yield the release, part by part."""
     layout = sanitizer.layout_
     # S is read a second time only by mechanisms that need it.
     unused = () if sanitizer.needs_sensitive else args.sensitive
@@ -186,15 +199,19 @@ def _release(
         lambda done: console.progress.bar("releasing", done),
         verbatim=layout.rest_names,
     )
+    for frame in parts:
+        released = sanitizer.transform(numbers.read(frame, source.name))
+        yield numbers.write(released) if sanitizer.output == "typical" else released
+
+
+def _release(released: Iterator[Any], source: Source, writer: Writer) -> int:
+    """Write the release, and return its number of rows."""
     n_rows = 0
-    try:
-        for frame in parts:
-            writer.write(sanitizer.transform(frame))
+    # Values that were not counted: what is wrong may be that the file has changed.
+    with checked_again(source):
+        for frame in released:
+            writer.write(frame)
             n_rows += len(frame)
-    except (SkliftprivError, ValueError):
-        # Values that were not counted: what is wrong may be that the file has changed.
-        source.check()
-        raise
     return n_rows
 
 

@@ -9,9 +9,9 @@ from contextlib import ExitStack
 from typing import IO, Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
+from ._frames import joined, taken
 from ._writers import Writer
 
 __all__ = ["ShuffledWriter", "random_order"]
@@ -85,7 +85,7 @@ class ShuffledWriter:
         ends = np.cumsum(np.bincount(drawn, minlength=_N_HEAPS))
         for heap, rows in zip(self._heaps, np.split(order, ends[:-1]), strict=True):
             if rows.size:
-                pickle.dump(_taken(frame, rows), heap, protocol=5)
+                pickle.dump(taken(frame, rows), heap, protocol=5)
 
     def finish(self, writer: Writer) -> None:
         """Write all rows.
@@ -108,10 +108,10 @@ class ShuffledWriter:
     def _write_heap(self, frames: list[Any], writer: Writer) -> None:
         if not frames:
             return
-        rows = _joined(frames)
+        rows = joined(frames)
         order = random_order(len(rows), self._words)
         for start in range(0, len(rows), self._n_rows):
-            writer.write(_taken(rows, order[start : start + self._n_rows]))
+            writer.write(taken(rows, order[start : start + self._n_rows]))
 
 
 def _parts(heap: IO[bytes]) -> Iterator[Any]:
@@ -119,15 +119,3 @@ def _parts(heap: IO[bytes]) -> Iterator[Any]:
     heap.seek(0)
     while heap.tell() < end:
         yield pickle.load(heap)
-
-
-def _taken(frame: Any, rows: NDArray[np.intp]) -> Any:
-    return frame.iloc[rows] if isinstance(frame, pd.DataFrame) else frame.take(rows)
-
-
-def _joined(frames: list[Any]) -> Any:
-    if isinstance(frames[0], pd.DataFrame):
-        return pd.concat(frames, ignore_index=True)
-    import pyarrow
-
-    return pyarrow.concat_tables(frames)

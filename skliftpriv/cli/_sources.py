@@ -26,6 +26,8 @@ class Source(Protocol):
 
     name: str
     columns: list[str]
+    #: Those of the columns that pandas stored as an index.
+    index: list[str]
 
     def batches(
         self, columns: Sequence[str], shown: Shown, verbatim: Sequence[str] = ()

@@ -15,8 +15,9 @@ from .._format import printable
 from ..estimators import CountedRows, Layout
 from ..frames import ContingencyTable, Table, encode_rows
 from ._console import Console
-from ._counting import checked_counts, opened
+from ._counting import checked_counts
 from ._errors import CommandError
+from ._inputs import opened
 from ._sources import STREAM, Source
 from ._words import plural
 

@@ -111,7 +111,7 @@ class ParquetWriter:
         """Write some rows."""
         try:
             if isinstance(frame, pd.DataFrame):
-                frame = self._arrow.Table.from_pandas(frame, preserve_index=False)
+                frame = self._typed(self._arrow.Table.from_pandas(frame, preserve_index=False))
             # What pandas noted in the input would make a column an index of the output.
             frame = frame.replace_schema_metadata(None)
             if self._file is None:
@@ -122,6 +122,12 @@ class ParquetWriter:
                 f"{self._name} cannot be written as Parquet: {error}; write CSV, or use a smaller "
                 "--chunk-rows."
             ) from error
+
+    def _typed(self, table: Any) -> Any:
+        """Give columns of a CSV file that hold no value in this part the type of text."""
+        text, is_null = self._arrow.string(), self._arrow.types.is_null
+        fields = [f.with_type(text) if is_null(f.type) else f for f in table.schema]
+        return table.cast(self._arrow.schema(fields))
 
     def close(self) -> None:
         """Write the end of the file."""

@@ -2,12 +2,14 @@
 
 from ._base import LiftSanitizer
 from ._conditional_reporting import ConditionalReporting
-from ._counted_rows import CountedRows, counted_columns, shared_counts
+from ._counted_rows import CountedRows, counted_columns
+from ._counting import CountingPlan
 from ._guarantee import Guarantee
 from ._layout import Layout
 from ._optimal_response import ORRSanitizer
 from ._parameters import parameters
 from ._randomized_response import GRRSanitizer
+from ._shared_counts import shared_counts
 from ._side_channel import SRLIPSanitizer
 from ._subset_merging import SubsetMergingSanitizer
 from ._subset_response import SRRSanitizer
@@ -18,6 +20,7 @@ from ._watchdog import WatchdogSanitizer
 __all__ = [
     "ConditionalReporting",
     "CountedRows",
+    "CountingPlan",
     "GRRSanitizer",
     "Guarantee",
     "Layout",

@@ -107,8 +107,28 @@ class LiftSanitizer(FittingShell[Result]):
             )
         table = Table(X, allow_empty=True)
         needed = self.needs_sensitive and sensitive_features is None
+        if needed:
+            self._check_sees(table)
         self.layout_.check(table, type(self).__name__, sensitive=needed, rest=bool(self._rest))
         return table
+
+    def _check_sees(self, table: Table) -> None:
+        """Refuse a table without S, which the mechanism looks at."""
+        layout = self.layout_
+        lacks = "S is not a column of X: "
+        if layout.sensitive:
+            missing = layout.missing(table, layout.sensitive)
+            # If useful columns are missing as well, layout.check lists all in scikit-learn's words.
+            if not missing or layout.missing(table, layout.useful):
+                return
+            lacks = f"X lacks {', '.join(map(repr, missing))}: pass a table that has it, or "
+        instead = "fit a sanitiser that does not, such as ORRSanitizer"
+        if "use_sensitive" in self._parameters:
+            instead = "fit with use_sensitive=False"
+        raise InvalidParameterError(
+            f"{type(self).__name__} looks at the sensitive values of the rows that it releases, "
+            f"but {lacks}pass sensitive_features=. If they are not at hand, {instead}."
+        )
 
     def _codes(self, table: Table, sensitive_features: Any) -> np.ndarray:
         advice = None

@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
+from ..cells import Cells, CellsLike
 from ..exceptions import InvalidParameterError
-from ..frames import (
-    ContingencyTable,
-    Table,
-    as_columns,
-    checked_weight,
-    concerns,
-    encode_rows,
-)
+from ..frames import ColumnType, ContingencyTable, Table, as_columns, checked_weight, concerns
+from ._counting import CountingPlan, count_columns
 from ._layout import ColumnKeys, Layout
 from ._target import TargetCounts
 
-__all__ = ["CountedRows", "counted_columns", "shared_counts"]
+__all__ = ["CountedRows", "counted_columns"]
 
 
 @dataclass(frozen=True, repr=False)
@@ -44,6 +38,10 @@ class CountedRows:
         What is released with the rows without protection, such as their index.
     target : TargetCounts or None
         How often each value of a target occurs with each pair.
+    cells : Cells or None
+        What X was reduced to before it was counted.
+    types : tuple of ColumnType
+        Types of the useful columns; empty if they are not known.
 
     Examples
     --------
@@ -70,6 +68,8 @@ class CountedRows:
     layout: Layout
     beside: tuple[str, ...] = ()
     target: TargetCounts | None = None
+    cells: Cells | None = None
+    types: tuple[ColumnType, ...] = ()
 
     @classmethod
     def of(
@@ -81,6 +81,8 @@ class CountedRows:
         counts: Any = None,
         target: Any = None,
         sensitive_features: Any = None,
+        cells: CellsLike | Cells | None = None,
+        apart: bool = False,
     ) -> CountedRows:
         """Count the rows of a table.
 
@@ -94,9 +96,16 @@ class CountedRows:
             Number of rows that each row of X stands for: a column of X, or the numbers.
         target : str, int or array-like of shape (n_rows,), optional
             What is to be kept by ``ORRSanitizer(utility="target")``: a column of X, which is then
-            not useful unless ``useful`` names it, or the values.
+            not useful unless ``useful`` names it, or the values. At most 100 different ones, apart
+            from numbers, which are put into bins.
         sensitive_features : array-like of shape (n_rows,), optional
             The sensitive values, when they are not a column of X.
+        cells : int, estimator, Cells or None, default=None
+            Like the parameter of a sanitiser, with ``target`` as y; or the ``cells`` of other rows,
+            to count these rows in the same cells. Not with ``counts``.
+        apart : bool, default=False
+            Whether cells are learnt from a third of the rows, at most 100,000, and only the
+            others counted, as a sanitiser with ``confidence`` needs it.
 
         Returns
         -------
@@ -109,12 +118,17 @@ class CountedRows:
         y, kept = _beside(table, kept, target, "target", useful)
         if not kept.useful:
             raise InvalidParameterError("No useful column is left beside the counts: name one.")
+        plan = CountingPlan(cells, apart)
         if counts is not None:
+            if cells is not None:
+                raise InvalidParameterError(
+                    "cells are learnt from rows, not from counts: leave out cells= or counts=."
+                )
             counted = _counted(table, kept, s_columns, _single(numbers), y)
             return replace(counted, layout=_without(layout, table, counts, target))
         # The index is of interest only where rows are released.
         beside = tuple(concerns(table, s_columns, index=False))
-        counted = _counted(table, kept, s_columns, None, y)
+        counted = _counted(table, kept, s_columns, None, y, plan)
         return replace(counted, layout=_without(layout, table, target), beside=beside)
 
     @property
@@ -125,6 +139,8 @@ class CountedRows:
     def __repr__(self) -> str:
         n_s, n_x = self.counts.counts.shape
         sensitive, useful = self.layout.sensitive_name, ", ".join(self.layout.useful_names)
+        if self.cells is not None:
+            useful = f"cells of {useful}"
         return f"CountedRows({self.n_rows:,} rows, {sensitive} ({n_s}) x {useful} ({n_x}))"
 
     def __add__(self, other: CountedRows) -> CountedRows:
@@ -137,6 +153,11 @@ class CountedRows:
             raise InvalidParameterError(
                 f"Rows can be added only if counted in the same columns: {one}; not {two}."
             )
+        if self.cells != other.cells:
+            raise InvalidParameterError(
+                "Rows can be added only if counted in the same cells: count the first part with "
+                "cells=, and the others with cells=first.cells."
+            )
         if (self.target is None) != (other.target is None):
             raise InvalidParameterError(
                 "Only some of the rows were counted with a target: count all of them with y."
@@ -145,10 +166,21 @@ class CountedRows:
         target = None
         if self.target is not None and other.target is not None:
             target = self.target + other.target
-        return CountedRows(self.counts + other.counts, self.layout, beside, target)
+        counts = self.counts + other.counts
+        return replace(self, counts=counts, beside=beside, target=target)
 
-    def checked(self, sensitive: ColumnKeys | None, useful: ColumnKeys | None) -> CountedRows:
+    def checked(
+        self,
+        sensitive: ColumnKeys | None,
+        useful: ColumnKeys | None,
+        cells: CellsLike | None = None,
+    ) -> CountedRows:
         """Refuse columns other than the counted ones; None stands for these."""
+        if cells is not None and self.cells is None:
+            raise InvalidParameterError(
+                f"cells={cells!r}, but the rows were counted without cells: pass the parameter to "
+                "CountedRows.of as well."
+            )
         for title, keys, names in (
             ("sensitive", sensitive, self.layout.sensitive_names),
             ("useful", useful, self.layout.useful_names),
@@ -168,7 +200,7 @@ def counted_columns(
     *,
     y: Any = None,
     weight: np.ndarray | None = None,
-    known: CountedRows | None = None,
+    plan: CountingPlan | None = None,
 ) -> CountedRows:
     """Count columns of S and X, and a target if there is one, or add up the weights of rows.
 
@@ -182,24 +214,26 @@ def counted_columns(
         The target.
     weight : ndarray, optional
         Weight of each row.
-    known : CountedRows, optional
-        Earlier rows, whose bins of the target are used again.
+    plan : CountingPlan, optional
+        How to count: values or cells.
     """
-    s, x = (encode_rows(part) for part in columns)
-    counts = ContingencyTable.of_codes(s, x, weight)
-    target = None
-    if y is not None:
-        target = TargetCounts.count(y, s, x, weight, None if known is None else known.target)
-    return CountedRows(counts, layout, target=target)
+    counts = count_columns(*columns, layout.useful_names, y=y, weight=weight, plan=plan)
+    types = tuple(ColumnType.of(column) for column in columns[1])
+    return CountedRows(counts.pairs, layout, target=counts.target, cells=counts.cells, types=types)
 
 
 def _counted(
-    table: Table, layout: Layout, s_columns: list[Any], numbers: Any, y: Any = None
+    table: Table,
+    layout: Layout,
+    s_columns: list[Any],
+    numbers: Any,
+    y: Any = None,
+    plan: CountingPlan | None = None,
 ) -> CountedRows:
     """Count the rows of a table that each stand for a number of rows."""
     weight = checked_weight(numbers, table.n_rows, "counts")
     columns = (s_columns, layout.useful_columns(table))
-    rows = counted_columns(columns, layout, y=y, weight=weight)
+    rows = counted_columns(columns, layout, y=y, weight=weight, plan=plan)
     if weight is None:
         return rows
     if (weight != np.floor(weight)).any():
@@ -207,7 +241,9 @@ def _counted(
             "counts must be whole numbers; pass other weights as sample_weight to fit."
         )
     found = rows.counts
-    whole = ContingencyTable(found.counts, found.sensitive, found.useful, int(weight.sum()))
+    whole = ContingencyTable(
+        found.counts, found.sensitive, found.useful, int(weight.sum()), order=found.order
+    )
     return replace(rows, counts=whole)
 
 
@@ -242,48 +278,3 @@ def _single(counts: Any) -> Any:
     if len(columns) > 1:
         raise InvalidParameterError(f"counts has {len(columns)} columns: pass one number per row.")
     return columns[0]
-
-
-class _HasColumns(Protocol):
-    sensitive: ColumnKeys | None
-    useful: ColumnKeys | None
-
-
-def shared_counts(
-    sanitizers: Iterable[_HasColumns], X: Any, sensitive_features: Any = None, y: Any = None
-) -> list[CountedRows]:
-    """Count the pairs of S and X for several sanitisers, once per choice of columns.
-
-    Parameters
-    ----------
-    sanitizers : iterable of sanitisers
-        Their parameters ``sensitive`` and ``useful`` choose the columns.
-    X : table or CountedRows
-        Rows with these columns, or counts of them.
-    sensitive_features : array-like of shape (n_rows,), optional
-        The sensitive values, when they are not a column of X.
-    y : array-like of shape (n_rows,), optional
-        The target, for sanitisers that keep one.
-
-    Returns
-    -------
-    list of CountedRows
-        One per sanitiser; those with the same columns share one.
-    """
-    if isinstance(X, CountedRows):
-        if sensitive_features is not None or y is not None:
-            raise InvalidParameterError(
-                "sensitive_features and y go with rows, and X is CountedRows: leave them out, and "
-                "pass y as target= to CountedRows.of."
-            )
-        return [X.checked(each.sensitive, each.useful) for each in sanitizers]
-    table = Table(X)
-    counted: dict[Layout, CountedRows] = {}
-    rows = []
-    for each in sanitizers:
-        layout = Layout.of(table, each.sensitive, each.useful, sensitive_features is not None)
-        if layout not in counted:
-            s_columns = layout.sensitive_columns(table, sensitive_features)
-            counted[layout] = _counted(table, layout, s_columns, None, y)
-        rows.append(counted[layout])
-    return rows

@@ -71,6 +71,23 @@ confidence : float or None, default=None
     count rows.
 """
 
+_CELLS = """\
+cells : int, estimator or None, default=None
+    What the useful columns are reduced to before the release, so that whole tables with numbers
+    can be sanitised. None releases their values, several columns as one joint symbol. With an
+    int, a decision tree puts the rows into at most so many cells of at least 30 rows: cells that
+    predict S and the y of ``fit(X, y)`` or, without y, S and the columns themselves. An estimator
+    of scikit-learn is fitted to the useful columns (and the numbers of the values or bins of y,
+    if given), and its ``apply`` (trees) or ``predict`` (clusterers) is the cell of a row; a
+    Pipeline gets the columns as a pandas frame, other estimators get numbers. Cells are learnt
+    from at most 100,000 rows, whatever their weights; with ``confidence`` from at most a third of
+    the rows, which are then not counted. A tree has a cell for every row, so ``handle_unknown``
+    does not apply to values of the useful columns; it applies to those of S if the mechanism sees
+    S.
+
+    .. versionadded:: 0.2
+"""
+
 _OUTPUT = """\
 output : {"label", "code", "posterior"}, default="label"
     What is released: the label of the output, its number, or the vector P(X=x | Y=y) with one
@@ -79,6 +96,20 @@ output : {"label", "code", "posterior"}, default="label"
     of values, such as ``{39, 40}``, all labels are text. An array of numbers stays numeric: a
     group is represented by one of its values, and ``channel_.outputs`` lists its members.
 """
+
+_TYPICAL = (
+    _OUTPUT.replace('"posterior"}', '"posterior", "typical"}')
+    + """\
+    "typical" releases the useful columns themselves, in their types: the median of numbers and the
+    most common of other values given the output, so that a model of the original columns can read
+    them. A categorical column keeps only the categories that some output has, because the list is
+    released with it. With ``cells`` labels are in a column called ``cell``, and those of a tree
+    are rules.
+
+    .. versionchanged:: 0.2
+        "typical" is new.
+"""
+)
 
 _REMAINDER = """\
 remainder : {"drop", "passthrough"}, default="drop"
@@ -122,6 +153,10 @@ result_ : MechanismResult
     What the mechanism returned, with all of the above.
 counted_ : CountedRows
     Counts of the rows seen at ``fit``; other sanitisers can be fitted to them.
+cells_ : Cells
+    With ``cells``: what the useful columns are reduced to.
+
+    .. versionadded:: 0.2
 layout_ : Layout
     Which columns are sensitive, useful or neither.
 n_features_in_ : int
@@ -135,7 +170,7 @@ _TEXTS = {
     "budget": _BUDGET,
     "alpha": _ALPHA,
     "solver": _SOLVER,
-    "shell": _SMOOTHING + _CONFIDENCE + _OUTPUT + _REMAINDER + _UNKNOWN + _RANDOM,
+    "shell": _CELLS + _SMOOTHING + _CONFIDENCE + _TYPICAL + _REMAINDER + _UNKNOWN + _RANDOM,
     "known shell": _SMOOTHING + _OUTPUT + _REMAINDER + _RANDOM,
     "rest": _REMAINDER + _UNKNOWN + _RANDOM,
     "fitted": _FITTED,

@@ -12,6 +12,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from ..cells import Cells, CellsLike
 from ..channel import Channel
 from ..confidence import ConfidenceSet
 from ..distribution import JointDistribution
@@ -27,6 +28,7 @@ from ..report import PrivacyReport
 from ..sampling import RandomState
 from ._confidence import confidence_set, confidence_warnings
 from ._counted_rows import CountedRows, counted_columns
+from ._counting import CountingPlan
 from ._guarantee import Guarantee
 from ._layout import ColumnKeys, Layout
 from ._parameters import COMMON, checked, parameters, validate
@@ -51,9 +53,11 @@ class FittedState(Generic[Result]):
     lam: float = 0.5
     alpha: float = 2.0
     confidence: float | None = None
+    cells: CellsLike | None = None
     handle_unknown: str = "error"
 
     counted_: CountedRows
+    cells_: Cells
     layout_: Layout
     result_: Result
     joint_: JointDistribution
@@ -108,14 +112,14 @@ class FittingShell(FittedState[Result], TransformerMixin, BaseEstimator, ABC):
         """Return the mechanism for counted rows, as a function like :meth:`_build`."""
         return self._build
 
-    def _make_releaser(self, result: Result, layout: Layout) -> Releaser:
+    def _make_releaser(self, result: Result, rows: CountedRows) -> Releaser:
         """Return the object that samples outputs and writes them as columns."""
         if not isinstance(result, ChannelResult):
             raise TypeError(
                 f"{type(self).__name__} must override _make_releaser: only the outputs of a "
                 "ChannelResult are known to be symbols."
             )
-        return SymbolReleaser(result, layout)
+        return SymbolReleaser(result, rows.layout, cells=rows.cells, types=rows.types)
 
     def _known(self, result: Result, layout: Layout) -> Mapping[str, object]:
         """Return the fitted attributes that only this mechanism has."""
@@ -135,8 +139,8 @@ class FittingShell(FittedState[Result], TransformerMixin, BaseEstimator, ABC):
             A pandas frame whose column names are not text is read by position, and ``transform``
             returns an array.
         y : array-like of shape (n_rows,), optional
-            The target, for a sanitiser that keeps what is known about it (``needs_target``);
-            others ignore it.
+            The target, for a sanitiser that keeps what is known about it (``needs_target``), and
+            for ``cells``, which are learnt to predict it; otherwise it is ignored.
         sensitive_features : array-like of shape (n_rows,), optional
             The sensitive values, when they are not a column of X. Several columns form one
             joint symbol.
@@ -213,11 +217,19 @@ class FittingShell(FittedState[Result], TransformerMixin, BaseEstimator, ABC):
         table.check_order(sample_weight, "sample_weight")
         if self.needs_target:
             self._check_target(y)
-            table.check_order(y, "y")
         columns = (s_columns, layout.useful_columns(table))
-        target = y if self.needs_target else None
-        rows = counted_columns(columns, layout, y=target, weight=weight, known=known)
+        plan = self._counting_plan(known)
+        # Others ignore y: cells, too, once they are learnt.
+        target = y if self.needs_target or (self.cells is not None and known is None) else None
+        table.check_order(target, "y")
+        rows = counted_columns(columns, layout, y=target, weight=weight, plan=plan)
         return replace(rows, beside=tuple(self._beside(table, s_columns)))
+
+    def _counting_plan(self, known: CountedRows | None) -> CountingPlan:
+        """Say how rows are counted: in the cells and bins of earlier rows, if there are any."""
+        if known is not None:
+            return CountingPlan(known.cells, target=self.needs_target, bins=known.target)
+        return CountingPlan(self.cells, self.confidence is not None, target=self.needs_target)
 
     def _check_target(self, target: Any) -> None:
         if target is None:
@@ -237,7 +249,8 @@ class FittingShell(FittedState[Result], TransformerMixin, BaseEstimator, ABC):
                     "Pass sensitive_features= in all batches or in none; the first batch took S "
                     f"from {layout.sensitive_name}."
                 )
-            self._check_unchanged(["sensitive", "useful"])
+            named = ("sensitive", "useful", "cells")
+            self._check_unchanged(n for n in self._parameters if n.partition("__")[0] in named)
         passed = self.remainder == "passthrough"
         layout.check(table, type(self).__name__, sensitive=not given, rest=passed)
         return layout
@@ -267,7 +280,20 @@ class FittingShell(FittedState[Result], TransformerMixin, BaseEstimator, ABC):
                 f"rows must be CountedRows, such as CountedRows.of(X, 's', 'x'), not "
                 f"{type(rows).__name__}."
             )
-        rows.checked(self.sensitive, self.useful)
+        rows.checked(self.sensitive, self.useful, self.cells)
+        if rows.cells is not None and self.confidence is not None and not rows.cells.summary.apart:
+            raise InvalidParameterError(
+                f"confidence={self.confidence} needs cells that were learnt from other rows than "
+                "those counted: count them by CountedRows.of(..., apart=True)."
+            )
+        if rows.cells is not None and self.confidence is not None:
+            empty = int((rows.counts.counts.sum(axis=0) == 0).sum())
+            if empty:  # rows may fall into them that the confidence set knows nothing of
+                raise InvalidParameterError(
+                    f"confidence={self.confidence} needs rows in all cells, but {empty:,} of "
+                    f"{rows.cells.summary.n_cells:,} have none among those counted: use fewer or "
+                    "larger cells, for example min_samples_leaf=30 of a tree, or more rows."
+                )
         joint = rows.counts.joint(self.smoothing)
         if joint.shape[0] < 2:
             raise InvalidParameterError(
@@ -306,6 +332,13 @@ class FittingShell(FittedState[Result], TransformerMixin, BaseEstimator, ABC):
                 "The search reached its time_limit, and the output says nothing about what was to "
                 "be kept: raise time_limit, merge rare values before fit, or raise epsilon."
             )
+        known = result.report.target
+        if known is not None and known.input < _NOTHING:
+            yield UselessReleaseWarning(
+                "The columns say nothing about the target y, so there is nothing to keep: pass a y "
+                "with at least two values that depend on the useful columns, or use "
+                "utility='useful'."
+            )
         if self.remainder == "passthrough" and rows.layout.rest:
             yield UnprotectedColumnsWarning(
                 f"remainder='passthrough' releases {', '.join(rows.layout.rest_names)} unchanged: "
@@ -316,18 +349,20 @@ class FittingShell(FittedState[Result], TransformerMixin, BaseEstimator, ABC):
     def _fitted(self, rows: CountedRows, result: Result) -> dict[str, object]:
         """Return all fitted attributes, public and private."""
         layout = rows.layout
-        releaser = self._make_releaser(result, layout)
+        releaser = self._make_releaser(result, rows)
+        encoder = RowEncoder(result.joint, layout, pairs=self.needs_sensitive, cells=rows.cells)
         return {
-            "_encoder": RowEncoder(result.joint, layout, pairs=self.needs_sensitive),
+            "_encoder": encoder,
             "_releaser": releaser,
             # Copy lists, which could be changed in place.
             "_parameters": {
                 name: list(value) if isinstance(value, list) else value
-                for name, value in self.get_params(deep=False).items()
+                for name, value in self.get_params().items()
             },
             "n_features_in_": len(layout.names),
             **layout.feature_names,
             "counted_": rows,
+            **({} if rows.cells is None else {"cells_": rows.cells}),
             "layout_": layout,
             "result_": result,
             "joint_": result.joint,
@@ -360,6 +395,7 @@ class FittingShell(FittedState[Result], TransformerMixin, BaseEstimator, ABC):
             randomized=randomized,
             secret_randomness=self.random_state is None or not randomized,
             sees_sensitive=self.needs_sensitive,
+            cells=None if rows.cells is None else rows.cells.summary,
         )
 
     def fitted_parameters(self) -> dict[str, Any]:
@@ -373,7 +409,7 @@ class FittingShell(FittedState[Result], TransformerMixin, BaseEstimator, ABC):
             Unlike those of :meth:`get_params`, not affected by a later :meth:`set_params`.
         """
         check_is_fitted(self)
-        return dict(self._parameters)
+        return {name: value for name, value in self._parameters.items() if "__" not in name}
 
     def _check_ready(self) -> None:
         """Refuse an estimator that is not fitted, or whose parameters changed after fit."""
@@ -383,8 +419,8 @@ class FittingShell(FittedState[Result], TransformerMixin, BaseEstimator, ABC):
         self._check_unchanged([name for name in self._parameters if name not in _FREE])
 
     def _check_unchanged(self, names: Iterable[str]) -> None:
-        now = self.get_params(deep=False)
-        changed = [name for name in names if not _same(now[name], self._parameters[name])]
+        now = self.get_params()
+        changed = [name for name in names if not _same(now.get(name), self._parameters[name])]
         if changed:
             raise InvalidParameterError(
                 f"{', '.join(changed)} of {type(self).__name__} changed after fit, but the "

@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from .._format import html_card, html_table, number
+from ..cells import CellsSummary
 from ..notions import Notion
 
 __all__ = ["Guarantee"]
@@ -61,6 +62,10 @@ class Guarantee:
         False if the noise comes from a seed. Such a release is not private.
     sees_sensitive : bool
         Whether the mechanism looks at the sensitive values of the rows that it releases.
+    cells : CellsSummary or None
+        The cells that the columns are reduced to before the release, if there are any.
+
+        .. versionadded:: 0.2
     """
 
     promise: Notion
@@ -78,6 +83,7 @@ class Guarantee:
     secret_randomness: bool
     single_release: bool = True
     sees_sensitive: bool = False
+    cells: CellsSummary | None = None
 
     @property
     def notion(self) -> str:
@@ -132,6 +138,8 @@ class Guarantee:
         .. versionadded:: 0.2
         """
         lines = [f"Basis: {self.basis} ({self.n_rows:,} rows).", *self._estimate()]
+        if self.cells is not None:
+            lines.append(f"{self.about_cells}.")
         lines.append("Not covered: releasing the same rows again, or further columns about them.")
         if self.sees_sensitive:
             lines.append(
@@ -140,9 +148,10 @@ class Guarantee:
             )
         if self.unprotected:
             lines.append(f"Released with it and not protected: {', '.join(self.unprotected)}.")
-        if self.handle_unknown == "resample":
+        if self.handle_unknown == "resample" and self.may_be_new is not None:
+            new = self.may_be_new[0].upper() + self.may_be_new[1:]
             lines.append(
-                f"Values not seen at fit are replaced by a draw from P_Y: {self.with_new_values}."
+                f"{new} not seen at fit are replaced by a draw from P_Y: {self.with_new_values}."
             )
         return lines
 
@@ -165,6 +174,49 @@ class Guarantee:
                 "for the shares of the rows themselves the levels may be higher."
             )
         return lines
+
+    @property
+    def released(self) -> str:
+        """What is released, in a few words.
+
+        .. versionadded:: 0.2
+        """
+        if self.cells is None:
+            return ", ".join(self.columns)
+        n = len(self.columns)
+        return f"cells of {self.columns[0] if n == 1 else f'{n} columns'}"
+
+    @property
+    def all_have_cells(self) -> bool:
+        """Whether all rows have a cell, whatever their useful columns hold.
+
+        .. versionadded:: 0.2
+        """
+        return self.cells is not None and self.cells.complete
+
+    @property
+    def may_be_new(self) -> str | None:
+        """Which values may not have been seen at fit; None if all rows are released alike.
+
+        .. versionadded:: 0.2
+        """
+        if not self.all_have_cells:
+            return "values"
+        return f"values of {self.sensitive}" if self.sees_sensitive else None
+
+    @property
+    def about_cells(self) -> str:
+        """What the release is made of, and which rows decided that; without a full stop.
+
+        .. versionadded:: 0.2
+        """
+        cells = self.cells
+        if cells is None:
+            return "The release is made of the values of the columns"
+        made = f"The release tells of the columns only through {cells.n_cells:,} cells, learnt from"
+        if cells.apart:
+            return f"{made} {cells.n_rows:,} other rows than those counted"
+        return f"{made} {cells.n_rows:,} rows, which are counted, too"
 
     @property
     def with_new_values(self) -> str:

@@ -161,12 +161,17 @@ class Layout:
             self._check_places(table, who)
             return
         needed = self.useful + (self.sensitive if sensitive else ()) + (self.rest if rest else ())
-        missing = [self.names[i] for i in needed if self.names[i] not in table.names]
-        if missing:
+        if missing := self.missing(table, needed):
             unseen = [name for name in table.names if name not in self.names]
             raise InvalidParameterError(_names_message(missing, unseen))
         for i in needed:
             table.check_unique(self.names[i])
+
+    def missing(self, table: Table, positions: Iterable[int]) -> list[str]:
+        """Return the names of columns that a later table lacks; none if places identify them."""
+        if not self.named or table.names is None:
+            return []
+        return [self.names[i] for i in positions if self.names[i] not in table.names]
 
     def _check_places(self, table: Table, who: str) -> None:
         if table.n_columns != len(self.names):

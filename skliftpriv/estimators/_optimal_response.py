@@ -82,7 +82,8 @@ class ORRSanitizer(OptimizingSanitizer):
     utility : {"useful", "target"}, default="useful"
         What is kept. "useful" keeps X: it maximises I(X;Y). "target" keeps what predicts the y of
         ``fit(X, y)``: it maximises I(T;Y). y may be text, booleans or numbers; numbers with more
-        than 20 distinct values are put into ten bins with about as many rows each.
+        than 20 distinct values are put into ten bins with about as many rows each, and text or
+        other values may be at most 100 different ones.
 
         .. versionadded:: 0.2
     use_sensitive : bool, default=False

@@ -7,21 +7,23 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from math import isfinite
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any, TypeVar, dataclass_transform
 
 import numpy as np
 import pandas as pd
 from narwhals.dependencies import is_pyarrow_table
 from sklearn.base import BaseEstimator, _fit_context
+from sklearn.utils._param_validation import HasMethods, StrOptions
 from sklearn.utils._param_validation import Interval as _Interval
-from sklearn.utils._param_validation import StrOptions
 from sklearn.utils._set_output import _get_output_config
 
+from .._limits import MOST_CELLS
 from ..notions import NOTIONS
 
 __all__ = [
     "ALPHA",
+    "CELLS",
     "COMMON",
     "CONFIDENCE",
     "NONNEGATIVE",
@@ -73,6 +75,17 @@ NOTION: dict[str, Any] = {
 }
 UNKNOWN: dict[str, Any] = {"handle_unknown": [StrOptions({"error", "resample"})]}
 CONFIDENCE: dict[str, Any] = {"confidence": [Interval(Real, 0, 1, closed="neither"), None]}
+
+#: For sanitisers that release one symbol: what columns are reduced to, and typical rows.
+CELLS: dict[str, Any] = {
+    "cells": [
+        Interval(Integral, 2, MOST_CELLS, closed="both"),
+        HasMethods(["fit", "apply"]),
+        HasMethods(["fit", "predict"]),
+        None,
+    ],
+    "output": [StrOptions({"label", "code", "posterior", "typical"})],
+}
 
 #: For mechanisms that can enforce alpha-lift privacy.
 ALPHA: dict[str, list[Any]] = {"alpha": [Interval(Real, 1, None, closed="neither")]}

@@ -1,4 +1,4 @@
-"""Sample certified weights and write released columns: labels, codes or posteriors."""
+"""Sample certified weights and write released columns: labels, codes, posteriors, typical rows."""
 
 from __future__ import annotations
 
@@ -13,14 +13,16 @@ from scipy.sparse.csgraph import min_weight_full_bipartite_matching
 
 from .._arrays import Label
 from .._limits import MOST_DENSE_CELLS, POOL, refuse_beyond
+from ..cells import Cells
 from ..certificate import quantize
 from ..channel import Channel, as_parts, distinct, group_label, symbol_text
 from ..exceptions import InvalidParameterError
-from ..frames import LabelColumn, SymbolEncoder, Table, keeps_type, sort_symbols
+from ..frames import ColumnType, LabelColumn, SymbolEncoder, Table, sort_symbols
 from ..frequencies import FrequencyEstimate, FrequencyMethod, estimate_frequencies
 from ..mechanisms import ChannelResult
 from ..sampling import RandomState, Sampler, derived_stream
 from ._layout import Layout
+from ._typical import typical_rows
 
 __all__ = ["Releaser", "SymbolReleaser"]
 
@@ -62,10 +64,26 @@ class SymbolReleaser:
         Which columns are useful.
     one_column : bool, default=False
         Whether labels of several useful columns are written in one column.
+    cells : Cells, optional
+        What the useful columns are reduced to.
+    types : sequence of ColumnType, default=()
+        Types of the useful columns at fit. The released columns have these, so that they say
+        nothing about the rows that are released; those of an integer column, for example, depend
+        on whether a value is missing.
     """
 
-    def __init__(self, result: ChannelResult, layout: Layout, *, one_column: bool = False) -> None:
-        self._one_column = one_column or len(layout.useful) == 1
+    def __init__(
+        self,
+        result: ChannelResult,
+        layout: Layout,
+        *,
+        one_column: bool = False,
+        cells: Cells | None = None,
+        types: Sequence[ColumnType] = (),
+    ) -> None:
+        self._types = types
+        self._one_column = one_column or len(layout.useful) == 1 or cells is not None
+        self._cells = cells
         self._channel = result.channel
         self._p_x = result.joint.p_x
         self._layout = layout
@@ -96,12 +114,12 @@ class SymbolReleaser:
     def names(self, layout: Layout, output: str, rest: Sequence[int]) -> list[str]:
         """Return the names of the released columns."""
         useful = layout.useful_names
-        if output == "label" and not self._one_column:
+        stem = "_".join(useful) if self._cells is None else "cell"
+        if output == "typical" or (output == "label" and not self._one_column):
             released = useful
         elif output in ("label", "code"):
-            released = ["_".join(useful)]
+            released = [stem]
         else:
-            stem = "_".join(useful)
             released = [f"{stem}_{symbol_text(label)}" for label in self._channel.inputs]
         return [str(n) for n in distinct([*released, *(layout.names[i] for i in rest)])]
 
@@ -111,6 +129,8 @@ class SymbolReleaser:
         """Return sampled outputs as named columns, followed by the columns ``rest``."""
         if output == "label":
             released: list[Any] = self._label_columns(table, codes)
+        elif output == "typical":
+            released = self._typical_columns(table, codes)
         elif output == "code":
             released = [codes]
         else:
@@ -137,6 +157,11 @@ class SymbolReleaser:
             raise InvalidParameterError(
                 'Frequencies cannot be estimated from output="posterior"; release labels or codes.'
             )
+        if output == "typical" and len(set(self._typical)) < len(self._typical):
+            raise InvalidParameterError(
+                "Frequencies cannot be estimated from these typical rows, because some outputs "
+                "have the same; release labels or codes."
+            )
         names = self.names(self._layout, output, ())
         columns = table.pick(names, "released column")
         strange: list[Label] = []
@@ -158,6 +183,9 @@ class SymbolReleaser:
         if output == "code":
             yield list(range(len(self._channel.outputs)))
             return
+        if output == "typical":
+            yield [row if len(row) > 1 else row[0] for row in self._typical]
+            return
         framed = table.frame is not None
         readings = [
             self._label_rows(as_text=framed),
@@ -171,21 +199,47 @@ class SymbolReleaser:
 
     def _label_columns(self, table: Table, codes: np.ndarray) -> list[Any]:
         if table.numeric and self._numbers is not None:
-            return list(_as_numbers(self._numbers, table.array.dtype)[codes].T)
+            return list(_as_numbers(self._numbers, self._number_type(table))[codes].T)
         if table.frame is None:
             rows = self._label_rows(as_text=False)
             return [LabelColumn(labels, codes) for labels in zip(*rows, strict=True)]
-        inputs = self._layout.useful_columns(table)
-        typed = [
-            ok and keeps_type(column) for ok, column in zip(self._valued, inputs, strict=False)
-        ]
+        types = self._types_for(table)
+        typed = [ok and kind.keeps for ok, kind in zip(self._valued, types, strict=False)]
         rows = self._typed_rows(typed)
         if len(set(rows)) < len(rows):  # two labels would be equal, such as 1 and '1'
             typed, rows = [False] * len(typed), self._label_rows(as_text=True)
         return [
-            LabelColumn(labels, codes, like=column if keep else None)
-            for labels, keep, column in zip(zip(*rows, strict=True), typed, inputs, strict=False)
+            LabelColumn(labels, codes, like=kind if keep else None)
+            for labels, keep, kind in zip(zip(*rows, strict=True), typed, types, strict=False)
         ]
+
+    def _typical_columns(self, table: Table, codes: np.ndarray) -> list[Any]:
+        if table.numeric:
+            return list(_as_numbers(self._typical, self._number_type(table))[codes].T)
+        return [
+            LabelColumn(values, codes, like=kind)
+            for values, kind in zip(
+                zip(*self._typical, strict=True), self._types_for(table), strict=True
+            )
+        ]
+
+    def _types_for(self, table: Table) -> list[ColumnType]:
+        """Return the types of released columns: those of fit, in the same kind of data frame."""
+        here = [ColumnType.of(column) for column in self._layout.useful_columns(table)]
+        return [
+            at_fit.in_frame(found) for at_fit, found in zip(self._types or here, here, strict=True)
+        ]
+
+    def _number_type(self, table: Table) -> np.dtype:
+        """Return the type of a released array of numbers: that of fit, if it was one."""
+        at_fit = [kind.dtype for kind in self._types if kind.backend is None]
+        known = bool(at_fit) and at_fit[0].kind in "biuf"
+        return at_fit[0] if known else table.array.dtype
+
+    @cached_property
+    def _typical(self) -> list[tuple[Label, ...]]:
+        """A typical row for each output."""
+        return typical_rows(self._channel, self._p_x, self._cells)
 
     @cached_property
     def _valued(self) -> list[bool]:

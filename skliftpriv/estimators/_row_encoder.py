@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from ..cells import Cells
 from ..distribution import JointDistribution
-from ..exceptions import InvalidParameterError, UnknownCategoryError
+from ..exceptions import UnknownCategoryError
 from ..frames import SymbolEncoder, Table
 from ._layout import Layout
 
@@ -26,11 +27,23 @@ class RowEncoder:
         Which columns they are in.
     pairs : bool
         Whether the inputs of the mechanism are pairs (s, x) rather than x.
+    cells : Cells, optional
+        What rows are reduced to.
     """
 
-    def __init__(self, joint: JointDistribution, layout: Layout, *, pairs: bool) -> None:
+    def __init__(
+        self,
+        joint: JointDistribution,
+        layout: Layout,
+        *,
+        pairs: bool,
+        cells: Cells | None = None,
+    ) -> None:
         self._layout = layout
         self._useful = SymbolEncoder(joint.useful_labels)
+        if cells is not None:
+            settled = cells.settled(joint.useful_labels, joint.p_x)
+            self._useful = SymbolEncoder(joint.useful_labels, settled.encode)
         self._sensitive = SymbolEncoder(joint.sensitive_labels) if pairs else None
 
     def codes(self, table: Table, sensitive_features: Any, *, refuse: str | None) -> np.ndarray:
@@ -49,11 +62,6 @@ class RowEncoder:
         x = _codes(self._useful, useful, self._layout.useful_names, refuse)
         if self._sensitive is None:
             return x
-        if not self._layout.sensitive and sensitive_features is None:
-            raise InvalidParameterError(
-                "This mechanism needs S at transform, and S is not a column of X: pass "
-                "sensitive_features= to transform."
-            )
         columns = self._layout.sensitive_columns(table, sensitive_features)
         s = _codes(self._sensitive, columns, [self._layout.sensitive_name], refuse)
         # Inputs of the mechanism are pairs (s, x), with x varying fastest.

@@ -10,6 +10,7 @@ from ..distribution import JointDistribution
 from ..mechanisms import SideChannelResult, side_channel_resistant
 from ..notions import Notion
 from ._base import LiftSanitizer
+from ._counted_rows import CountedRows
 from ._docs import documented
 from ._layout import Layout
 from ._optimal_response import SOLVER
@@ -108,8 +109,10 @@ class SRLIPSanitizer(LiftSanitizer[SideChannelResult]):
             verbose=self.verbose,
         )
 
-    def _make_releaser(self, result: SideChannelResult, layout: Layout) -> Releaser:
-        return SymbolReleaser(result, layout, one_column=result.strategy == "optimal")
+    def _make_releaser(self, result: SideChannelResult, rows: CountedRows) -> Releaser:
+        return SymbolReleaser(
+            result, rows.layout, one_column=result.strategy == "optimal", types=rows.types
+        )
 
     def _known(self, result: SideChannelResult, layout: Layout) -> dict[str, object]:
         names = layout.useful_names

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from ..cells import CellsLike
 from ..notions import NotionLike
 from ._base import LiftSanitizer
 from ._fitting import Result
-from ._parameters import COMMON, CONFIDENCE, NOTION, UNKNOWN, parameters
+from ._parameters import CELLS, COMMON, CONFIDENCE, NOTION, UNKNOWN, parameters
 
 __all__ = ["SymbolSanitizer"]
 
@@ -25,11 +26,13 @@ class SymbolSanitizer(LiftSanitizer[Result]):
     notion: NotionLike = "lip"
     lam: float = 0.5
     confidence: float | None = None
+    cells: CellsLike | None = None
     handle_unknown: str = "error"
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **COMMON,
         **NOTION,
         **CONFIDENCE,
+        **CELLS,
         **UNKNOWN,
     }

@@ -2,23 +2,84 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from .._arrays import FloatArray, Label
+from .._limits import MOST_TABLE_CELLS, MOST_TARGETS, refuse_beyond
 from ..distribution import JointDistribution
 from ..exceptions import InvalidParameterError
-from ..frames import ContingencyTable, Encoded, as_columns, encode_rows, paired
+from ..frames import ContingencyTable, Encoded, as_columns, encode_rows, paired, ranked
 
-__all__ = ["TargetCounts"]
+__all__ = ["EncodedTarget", "TargetCounts"]
 
 #: Numbers with more distinct values than this are binned.
 _MOST_NUMBERS = 20
 #: Bins have about the same number of rows.
 _BINS = 10
+
+
+class EncodedTarget(NamedTuple):
+    """A target as numbers of its values or bins.
+
+    Attributes
+    ----------
+    codes : ndarray of int
+        The number of the value of each row.
+    values : list of labels
+        The values, or the names of the bins.
+    edges : tuple of float or None
+        Inner edges of the bins, if there are bins.
+    """
+
+    codes: np.ndarray
+    values: list[Label]
+    edges: tuple[float, ...] | None
+
+    @classmethod
+    def of(
+        cls,
+        y: Any,
+        n_rows: int,
+        known: TargetCounts | None = None,
+        rows: np.ndarray | None = None,
+    ) -> EncodedTarget:
+        """Encode a target.
+
+        Parameters
+        ----------
+        y : array-like of shape (n_rows,)
+            Text, booleans or numbers. Numbers with more than 20 distinct values are put into ten
+            bins with about the same number of rows; other values may be at most 100.
+        n_rows : int
+            How many rows there are.
+        known : TargetCounts, optional
+            Counts of earlier rows, whose bins are used again.
+        rows : ndarray of int, optional
+            Rows that decide on the bins; by default all.
+        """
+        codes, values = _encoded(y, n_rows)
+        if known is None:
+            edges = _edges(codes if rows is None else codes[rows], values)
+        else:
+            edges = known.edges
+        if edges is not None:
+            codes, values = _binned(codes, values, edges)
+        _refuse_many(values, 1)
+        return cls(codes, values, edges)
+
+    @property
+    def ascending(self) -> np.ndarray:
+        """Codes that ascend with the values, as those of bins do."""
+        return self.codes if self.edges is not None else ranked((self.codes, self.values))
+
+    def at(self, rows: np.ndarray) -> EncodedTarget:
+        """Return the target of some of the rows."""
+        return self._replace(codes=self.codes[rows])
 
 
 @dataclass(frozen=True)
@@ -42,32 +103,26 @@ class TargetCounts:
     @classmethod
     def count(
         cls,
-        y: Any,
+        target: EncodedTarget,
         sensitive: Encoded,
         useful: Encoded,
         weight: np.ndarray | None,
-        known: TargetCounts | None = None,
     ) -> TargetCounts:
         """Count the rows of a target, or add up their weights.
 
         Parameters
         ----------
-        y : array-like of shape (n_rows,)
-            Text, booleans or numbers. Numbers with more than 20 distinct values are put into ten
-            bins with about the same number of rows.
+        target : EncodedTarget
+            The target.
         sensitive, useful : tuple of codes and symbols
             S and X of the same rows.
         weight : ndarray or None
             Weight of each row.
-        known : TargetCounts, optional
-            Counts of earlier rows, whose bins are used again.
         """
-        codes, values = _encoded(y, sensitive[0].size)
-        edges = _edges(codes, values) if known is None else known.edges
-        if edges is not None:
-            codes, values = _binned(codes, values, edges)
         pairs = paired(sensitive, useful)
-        return cls(ContingencyTable.of_codes((codes, values), pairs, weight), edges)
+        _refuse_many(target.values, len(pairs[1]))
+        counts = ContingencyTable.of_codes((target.codes, target.values), pairs, weight)
+        return cls(counts, target.edges)
 
     def __add__(self, other: TargetCounts) -> TargetCounts:
         if self.edges != other.edges:
@@ -75,6 +130,14 @@ class TargetCounts:
                 "The target was binned differently in two parts: count both with the same bins, "
                 "or bin y before."
             )
+        values, pairs = (
+            {*one, *two}
+            for one, two in (
+                (self.table.sensitive, other.table.sensitive),
+                (self.table.useful, other.table.useful),
+            )
+        )
+        _refuse_many(values, len(pairs))
         return TargetCounts(self.table + other.table, self.edges)
 
     def given(self, joint: JointDistribution, *, sensitive: bool) -> FloatArray:
@@ -98,7 +161,31 @@ class TargetCounts:
         return np.where(rows > 0, counts / np.where(rows > 0, rows, 1.0), given_x[:, None, :])
 
 
+def _refuse_many(values: Collection[Label], n_pairs: int) -> None:
+    """Raise an error if a target has too many values, or too many with the pairs of S and X."""
+    n = len(values)
+    refuse_beyond(
+        MOST_TARGETS,
+        n,
+        f"the target y has {n:,} different values, such as {next(iter(values), None)!r}",
+        "pass a target with few values rather than names or numbers of records: pool rare values, "
+        "put dates into bins, or convert numbers that are text (numbers are put into ten bins if "
+        "the first rows have more than 20 different ones)",
+    )
+    refuse_beyond(
+        MOST_TABLE_CELLS,
+        n * n_pairs,
+        f"the table of {n:,} values of the target y and {n_pairs:,} pairs of a sensitive and a "
+        f"useful value has {n * n_pairs:,} cells",
+        "pool rare values of y or of the two columns before fit",
+    )
+
+
 def _encoded(y: Any, n_rows: int) -> Encoded:
+    if isinstance(y, str):
+        raise InvalidParameterError(
+            f"y={y!r} is a single text: pass the values of the target, such as X[{y!r}]."
+        )
     columns = as_columns(y, "y")
     if len(columns) != 1:
         raise InvalidParameterError(f"y has {len(columns)} columns: pass one target.")
@@ -119,7 +206,7 @@ def _is_number(value: Any) -> bool:
 
 def _edges(codes: np.ndarray, values: list[Any]) -> tuple[float, ...] | None:
     """Return inner edges of bins with about as many rows each, or None if there are few values."""
-    if len(values) <= _MOST_NUMBERS or not all(map(_is_number, values)):
+    if np.unique(codes).size <= _MOST_NUMBERS or not all(map(_is_number, values)):
         return None
     numbers = np.array(values, dtype=float)[codes]
     inner = np.quantile(numbers, np.arange(1, _BINS) / _BINS, method="inverted_cdf")

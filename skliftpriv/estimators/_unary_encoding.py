@@ -11,6 +11,7 @@ from ..mechanisms import UnaryResult, optimized_unary_encoding
 from ..notions import POLYHEDRAL_NOTIONS, Notion, NotionLike
 from ._base import LiftSanitizer
 from ._bit_releaser import BitReleaser
+from ._counted_rows import CountedRows
 from ._docs import documented
 from ._layout import Layout
 from ._parameters import COMMON, NOTION, UNKNOWN, StrOptions, parameters
@@ -77,5 +78,5 @@ class OUESanitizer(LiftSanitizer[UnaryResult]):
     def _known(self, result: UnaryResult, layout: Layout) -> dict[str, object]:
         return {"alpha_": result.alpha}
 
-    def _make_releaser(self, result: UnaryResult, layout: Layout) -> BitReleaser:
-        return BitReleaser(result, layout)
+    def _make_releaser(self, result: UnaryResult, rows: CountedRows) -> BitReleaser:
+        return BitReleaser(result, rows.layout)

@@ -2,31 +2,38 @@
 
 from ._attach import joint_from_frame, report_to_frame
 from ._index import concerns, shuffle_rows
+from ._numbers import as_numbers, rows_of
+from ._order import category_order, sort_symbols
 from ._symbols import (
     ContingencyTable,
     Encoded,
     SymbolEncoder,
     encode_rows,
     paired,
-    sort_symbols,
+    ranked,
 )
-from ._table import ColumnKey, LabelColumn, Table, as_columns, checked_weight, keeps_type
+from ._table import ColumnKey, LabelColumn, Table, as_columns, checked_weight
+from ._types import ColumnType
 
 __all__ = [
     "ColumnKey",
+    "ColumnType",
     "ContingencyTable",
     "Encoded",
     "LabelColumn",
     "SymbolEncoder",
     "Table",
     "as_columns",
+    "as_numbers",
+    "category_order",
     "checked_weight",
     "concerns",
     "encode_rows",
     "joint_from_frame",
-    "keeps_type",
     "paired",
+    "ranked",
     "report_to_frame",
+    "rows_of",
     "shuffle_rows",
     "sort_symbols",
 ]

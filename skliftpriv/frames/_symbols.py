@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 import narwhals as nw
@@ -14,8 +14,9 @@ from .._arrays import Label
 from .._limits import MOST_TABLE_CELLS, refuse_beyond
 from ..distribution import JointDistribution
 from ..exceptions import InvalidParameterError
+from ._order import category_order, naturally_ordered, sort_symbols
 
-__all__ = ["ContingencyTable", "Encoded", "SymbolEncoder", "encode_rows", "paired", "sort_symbols"]
+__all__ = ["ContingencyTable", "Encoded", "SymbolEncoder", "encode_rows", "paired", "ranked"]
 
 Codes = NDArray[np.intp]
 #: A code for each row, and the symbol of each code.
@@ -39,6 +40,13 @@ def encode_rows(columns: Sequence[Any]) -> Encoded:
         tuples = [(*tuples[pair // len(values)], values[pair % len(values)]) for pair in seen]
         codes = pairs.astype(np.intp, copy=False)
     return codes, list(tuples)
+
+
+def ranked(encoded: Encoded) -> Codes:
+    """Return codes that ascend with the symbols, rather than in the order of appearance."""
+    codes, symbols = encoded
+    rank = {symbol: i for i, symbol in enumerate(sort_symbols(symbols))}
+    return np.array([rank[symbol] for symbol in symbols], dtype=np.intp)[codes]
 
 
 def paired(one: Encoded, other: Encoded) -> Encoded:
@@ -119,35 +127,31 @@ def _plain(value: Any) -> Label:
 
 
 class SymbolEncoder:
-    """Encodes rows as positions in a fixed list of symbols, those seen at fit."""
+    """Encodes rows as positions in a fixed list of symbols, those seen at fit.
 
-    def __init__(self, symbols: Sequence[Label]) -> None:
+    Parameters
+    ----------
+    symbols : sequence of labels
+        The symbols.
+    encode : callable, default=encode_rows
+        Turns columns into symbols: their values, or the cells that rows are reduced to.
+    """
+
+    def __init__(
+        self,
+        symbols: Sequence[Label],
+        encode: Callable[[Sequence[Any]], Encoded] = encode_rows,
+    ) -> None:
         self.symbols = tuple(symbols)
+        self._encode = encode
         self._code = {symbol: code for code, symbol in enumerate(self.symbols)}
 
     def codes(self, columns: Sequence[Any]) -> tuple[Codes, list[Label]]:
         """Encode rows as numbers, -1 for unknown symbols, and list the unknown symbols."""
-        local, symbols = encode_rows(columns)
+        local, symbols = self._encode(columns)
         known = np.array([self._code.get(symbol, -1) for symbol in symbols], dtype=np.intp)
-        unknown = [symbol for symbol in symbols if symbol not in self._code]
-        return known[local] if known.size else local, unknown
-
-
-def sort_symbols(symbols: Iterable[Label]) -> list[Label]:
-    """Sort symbols of any type: numbers, then text, then the rest."""
-    return sorted(symbols, key=_sort_key)
-
-
-def _sort_key(symbol: Label) -> tuple[Any, ...]:
-    if isinstance(symbol, tuple):
-        return (4, *(_sort_key(part) for part in symbol))
-    if symbol is None:
-        return (3, "")
-    if isinstance(symbol, int | float):
-        return (0, symbol)
-    if isinstance(symbol, str):
-        return (1, symbol)
-    return (2, type(symbol).__name__, str(symbol))
+        codes = known[local] if known.size else local
+        return codes, [symbols[i] for i in np.unique(local[codes < 0])]
 
 
 def _refuse_large_table(n_sensitive: int, n_useful: int) -> None:
@@ -161,7 +165,22 @@ def _refuse_large_table(n_sensitive: int, n_useful: int) -> None:
 
 
 class ContingencyTable:
-    """Counts of (s, x) pairs that can be added up over batches."""
+    """Counts of (s, x) pairs that can be added up over batches.
+
+    Attributes
+    ----------
+    counts : ndarray of shape (n_sensitive, n_useful)
+        Number of rows, or sum of their weights.
+    sensitive, useful : tuple of labels
+        The symbols.
+    n_rows : int
+        Number of rows.
+    weighted : bool
+        Whether rows have weights.
+    order : tuple of labels or None
+        Categories of X in their order, if X is an ordered categorical column. Useful symbols are
+        sorted by it.
+    """
 
     def __init__(
         self,
@@ -171,23 +190,31 @@ class ContingencyTable:
         n_rows: int,
         *,
         weighted: bool = False,
+        order: tuple[Label, ...] | None = None,
     ) -> None:
         self.counts = counts
         self.sensitive = tuple(sensitive)
         self.useful = tuple(useful)
         self.n_rows = n_rows
         self.weighted = weighted
+        self.order = order
 
     @classmethod
     def count(
         cls, sensitive: Sequence[Any], useful: Sequence[Any], weight: np.ndarray | None = None
     ) -> ContingencyTable:
         """Count the rows of columns of S and X, or add up their weights."""
-        return cls.of_codes(encode_rows(sensitive), encode_rows(useful), weight)
+        order = category_order(useful)
+        return cls.of_codes(encode_rows(sensitive), encode_rows(useful), weight, order=order)
 
     @classmethod
     def of_codes(
-        cls, sensitive: Encoded, useful: Encoded, weight: np.ndarray | None = None
+        cls,
+        sensitive: Encoded,
+        useful: Encoded,
+        weight: np.ndarray | None = None,
+        *,
+        order: tuple[Label, ...] | None = None,
     ) -> ContingencyTable:
         """Count the rows of encoded columns, or add up their weights."""
         (s_codes, s_symbols), (x_codes, x_symbols) = sensitive, useful
@@ -199,29 +226,48 @@ class ContingencyTable:
         weighted = weight is not None and bool((weight != 1).any())
         counts = cells.reshape(shape).astype(float)
         table = cls(counts, s_symbols, x_symbols, s_codes.size, weighted=weighted)
-        return table._reordered(sort_symbols(s_symbols), sort_symbols(x_symbols))
+        return table._reordered(sort_symbols(s_symbols), sort_symbols(x_symbols, order), order)
+
+    @property
+    def ordered(self) -> bool:
+        """Whether the useful symbols are in an order of their own, apart from a missing value."""
+        return self.order is not None or naturally_ordered(self.useful)
+
+    def in_order(self, order: Sequence[Label]) -> ContingencyTable:
+        """Sort the useful symbols by an order of their own."""
+        return self._reordered(self.sensitive, sort_symbols(self.useful, order), tuple(order))
 
     def __add__(self, other: ContingencyTable) -> ContingencyTable:
         sensitive = sort_symbols({*self.sensitive, *other.sensitive})
-        useful = sort_symbols({*self.useful, *other.useful})
+        # Columns with different categories have no order in common.
+        order = self.order if self.order == other.order else None
+        useful = sort_symbols({*self.useful, *other.useful}, order)
         _refuse_large_table(len(sensitive), len(useful))
-        first = self._reordered(sensitive, useful)
-        second = other._reordered(sensitive, useful)
+        first = self._reordered(sensitive, useful, order)
+        second = other._reordered(sensitive, useful, order)
         return ContingencyTable(
             first.counts + second.counts,
             sensitive,
             useful,
             self.n_rows + other.n_rows,
             weighted=self.weighted or other.weighted,
+            order=order,
         )
 
-    def _reordered(self, sensitive: Sequence[Label], useful: Sequence[Label]) -> ContingencyTable:
+    def _reordered(
+        self,
+        sensitive: Sequence[Label],
+        useful: Sequence[Label],
+        order: tuple[Label, ...] | None,
+    ) -> ContingencyTable:
         rows = {symbol: i for i, symbol in enumerate(sensitive)}
         columns = {symbol: i for i, symbol in enumerate(useful)}
         counts = np.zeros((len(sensitive), len(useful)))
         place = np.ix_([rows[s] for s in self.sensitive], [columns[x] for x in self.useful])
         counts[place] = self.counts
-        return ContingencyTable(counts, sensitive, useful, self.n_rows, weighted=self.weighted)
+        return ContingencyTable(
+            counts, sensitive, useful, self.n_rows, weighted=self.weighted, order=order
+        )
 
     def without_zeros(self) -> ContingencyTable:
         """Leave out symbols that never occur."""
@@ -232,6 +278,7 @@ class ContingencyTable:
             [symbol for symbol, kept in zip(self.useful, x, strict=True) if kept],
             self.n_rows,
             weighted=self.weighted,
+            order=self.order,
         )
 
     def joint(self, smoothing: float = 0.0) -> JointDistribution:

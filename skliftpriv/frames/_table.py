@@ -15,8 +15,9 @@ from sklearn.utils import check_array
 
 from .._arrays import Label
 from ..exceptions import InvalidParameterError
+from ._types import ColumnType
 
-__all__ = ["ColumnKey", "LabelColumn", "Table", "as_columns", "checked_weight", "keeps_type"]
+__all__ = ["ColumnKey", "LabelColumn", "Table", "as_columns", "checked_weight"]
 
 Codes = NDArray[np.intp]
 ColumnKey = str | int
@@ -32,13 +33,13 @@ class LabelColumn:
         The labels; data frames get them as text.
     codes : ndarray of int
         Position of the label of each row.
-    like : column, optional
-        A column of a data frame whose type the labels keep, instead of becoming text.
+    like : ColumnType, optional
+        A type of the same kind of data frame, which the labels get instead of becoming text.
     """
 
     labels: Sequence[Label]
     codes: Codes
-    like: Any = None
+    like: ColumnType | None = None
 
 
 class Table:
@@ -219,48 +220,10 @@ def _as_values(X: Any, **options: Any) -> np.ndarray:
 def _as_series(name: str, column: LabelColumn | np.ndarray, backend: Any) -> nw.Series[Any]:
     if not isinstance(column, LabelColumn):
         return nw.new_series(name, column, backend=backend)
-    if isinstance(column.like, nw.Series):
-        return _typed_series(name, column, backend)[column.codes]
+    if column.like is not None:
+        return column.like.series(name, column.labels)[column.codes]
     texts = [None if label is None else str(label) for label in column.labels]
     return nw.new_series(name, texts, nw.String, backend=backend)[column.codes]
-
-
-def keeps_type(column: Any) -> bool:
-    """Tell whether a column of a data frame holds numbers, booleans or dates."""
-    if not isinstance(column, nw.Series):
-        return False
-    dtype = column.dtype
-    if column.implementation is nw.Implementation.POLARS and (
-        dtype == nw.Time or getattr(dtype, "time_unit", None) == "ns"
-    ):
-        return False  # built from Python values, these would lose their nanoseconds
-    return bool(dtype.is_numeric() or dtype.is_temporal() or dtype == nw.Boolean)
-
-
-def _typed_series(name: str, column: LabelColumn, backend: Any) -> nw.Series[Any]:
-    """Write the labels in the type of another column, or in a type that holds them all."""
-    labels = list(column.labels)
-    try:
-        if backend is nw.Implementation.PANDAS:
-            dtype = nw.to_native(column.like).dtype
-            native = pd.Series(labels, dtype=dtype, name=name)
-            values = nw.from_native(native, series_only=True)
-        else:
-            values = nw.new_series(name, labels, column.like.dtype, backend=backend)
-    except (TypeError, ValueError, OverflowError, NotImplementedError):
-        values = None
-    # A later table may have a narrower type than the one seen at fit.
-    if values is not None and _holds(values, labels):
-        return values
-    return nw.new_series(name, labels, backend=backend)
-
-
-def _holds(values: nw.Series[Any], labels: Sequence[Label]) -> bool:
-    """Tell whether a column holds exactly these labels, with None for missing values."""
-    return all(
-        bool(pd.isna(value)) if label is None else bool(value == label)
-        for value, label in zip(values.to_list(), labels, strict=True)
-    )
 
 
 def _as_array(column: LabelColumn | np.ndarray) -> np.ndarray:

@@ -10,6 +10,7 @@ from .._format import factor, html_table, number, share
 from ..estimators import LiftSanitizer
 from ..report import TargetSummary
 from ..views import ReleaseView
+from ._cells import cells_section
 from ._flow import flow_figure
 from ._heat import lift_figure
 from ._posterior import posterior_figure
@@ -69,6 +70,7 @@ def report_page(
             _cards(sanitizer, release, target_name),
             _protection(sanitizer, release),
             _cost(sanitizer, release, target_name),
+            cells_section(sanitizer.guarantee_, release),
             _uncovered(sanitizer, shuffled),
             _made(sanitizer, target_name),
         ]
@@ -196,11 +198,12 @@ def _levels(sanitizer: LiftSanitizer) -> str:
 def _cost(sanitizer: LiftSanitizer, release: ReleaseView, target_name: str) -> str:
     report = sanitizer.report_
     useful = escape(release.useful_name)
+    whole = "the original column" if sanitizer.guarantee_.cells is None else "the cells themselves"
     all_measures = html_table(report.cells(), [budget is not None for *_, budget in report.rows()])
     return (
         "<h2>What it cost</h2>"
         f"<p>{share(report.nmi)} of the information in {useful} is kept (normalised mutual "
-        "information): 100% would be the original column, 0% a constant.</p>"
+        f"information): 100% would be {whole}, 0% a constant.</p>"
         f"{_meter(report.nmi)}{_target_cost(report.target, release, target_name)}"
         f"{flow_figure(release)}<h3>All measures</h3>"
         f'<div class="scroll">{all_measures}</div>{_legend(report.target, target_name)}'

@@ -149,9 +149,19 @@ def _order(sanitizer: LiftSanitizer, shuffled: bool) -> str:
 
 
 def _new_values(guarantee: Guarantee) -> str:
-    if guarantee.handle_unknown == "error":
-        return "Rows with a value that was not counted are refused."
-    return f"A value that was not counted is replaced by a draw: {guarantee.with_new_values}."
+    said = []
+    if guarantee.all_have_cells:
+        said.append(
+            "A row with values that were not counted falls into one of the cells, and is released "
+            "like the other rows of its cell."
+        )
+    new = guarantee.may_be_new
+    if new is not None and guarantee.handle_unknown == "error":
+        said.append(f"Rows with {new} that were not counted are refused.")
+    elif new is not None:
+        still = guarantee.with_new_values
+        said.append(f"Rows with {new} that were not counted get a draw: {still}.")
+    return " ".join(said)
 
 
 def _randomness(guarantee: Guarantee) -> str:

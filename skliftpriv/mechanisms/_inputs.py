@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from functools import cached_property
 from itertools import pairwise
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,10 +15,13 @@ from scipy.sparse import csr_array, diags_array
 from .._arrays import FloatArray, Label
 from .._format import share
 from .._limits import (
+    BLIND,
     MERGE,
+    MOST_CHANNEL_CELLS,
     MOST_INEQUALITIES,
     MOST_INEQUALITY_CELLS,
     MOST_POSTERIOR_CELLS,
+    MOST_TARGET_CELLS,
     POOL,
     refuse_beyond,
 )
@@ -27,7 +31,7 @@ from ..distribution import JointDistribution
 from ..exceptions import InvalidParameterError
 from ..notions import LDP, Notion
 from ..solvers import PosteriorProblem
-from ._pairs import pair_labels
+from ._pairs import one_useful_each, pair_labels
 
 __all__ = [
     "Inputs",
@@ -62,6 +66,9 @@ class Inputs(ABC):
 
     #: Distribution of the inputs, without those of probability 0.
     p: FloatArray
+    #: What the inputs are, and what to do if there are too many.
+    what: ClassVar[str] = "values of X"
+    instead: ClassVar[str] = f"{MERGE}, or {POOL}"
 
     @property
     @abstractmethod
@@ -93,7 +100,9 @@ class Inputs(ABC):
         returns the rows of the distributions that are worst for q.
         """
         n_s, n = self.joint.shape[0], self.p.size
-        refuse_many_posteriors(n)
+        refuse_many_posteriors(n, self.instead, self.what)
+        if self.target is not None:
+            self._refuse_large_target(len(self.target))
         p = self.p / self.p.sum()
         if over is None:
             refuse_many_rows(n_s * (n_s - 1) if isinstance(notion, LDP) else 2 * n_s, n)
@@ -103,6 +112,16 @@ class Inputs(ABC):
             return self.worst_rows(over, notion, v / self.p) / self.p
 
         return PosteriorProblem(p, np.zeros((0, n)), separate, self.image)
+
+    def _refuse_large_target(self, n_targets: int) -> None:
+        cells = n_targets * self.p.size
+        refuse_beyond(
+            MOST_TARGET_CELLS,
+            cells,
+            f"the distributions of {n_targets:,} values of the target given {self.p.size:,} "
+            f"{self.what} have {cells:,} entries",
+            "pool rare values of the target, or put them into bins",
+        )
 
 
 class UsefulInputs(Inputs):
@@ -150,6 +169,9 @@ class PairInputs(Inputs):
     pair is.
     """
 
+    what = "pairs (s, x) that occur"
+    instead = BLIND
+
     def __init__(self, joint: JointDistribution, target: FloatArray | None = None) -> None:
         super().__init__(joint, target)
         self._seen = np.flatnonzero(joint.matrix.ravel() > 0)
@@ -187,9 +209,36 @@ class PairInputs(Inputs):
             self._known_both = over.given_both()
         return self._known_both
 
+    def problem(self, notion: Notion, over: ConfidenceSet | None) -> PosteriorProblem:
+        """Return the problem of :meth:`Inputs.problem`, if its solution is not too large.
+
+        The channel has a row for each pair of values, up to one output for each pair that occurs,
+        and no zeros if rounding has to be mended.
+        """
+        n_cells = self.joint.matrix.size * self.p.size
+        refuse_beyond(
+            MOST_CHANNEL_CELLS,
+            n_cells,
+            f"the optimal mechanism that sees S, with {self.joint.matrix.size:,} pairs of values "
+            f"of which {self.p.size:,} occur, may have {n_cells:,} cells",
+            f"use the mechanism that does not see S, or {POOL}",
+        )
+        return super().problem(notion, over)
+
+    def without_sensitive(self) -> UsefulInputs:
+        """Return the inputs of mechanisms that do not see S, for the same target."""
+        target = self.target
+        if target is not None and target.ndim == 3:
+            target = (target * self.joint.matrix).sum(axis=1) / self.joint.p_x
+        return UsefulInputs(self.joint, target)
+
     def given_useful(self, posteriors: FloatArray) -> FloatArray:
         """Share the mass of each x over s as P(S|X) does."""
         return posteriors[:, self._x] * (self.p / self.joint.p_x[self._x])
+
+    def split_by_sensitive(self, posteriors: FloatArray) -> FloatArray:
+        """Turn posteriors of X into those of pairs that say more, with the same lifts."""
+        return one_useful_each(self.joint, posteriors)[:, self._seen].toarray()
 
     def channel(self, weights: FloatArray, posteriors: FloatArray) -> Channel:
         """Return P(Y|S,X), with rows for all pairs (s, x), x varying fastest."""
@@ -233,12 +282,12 @@ def checked_target(
     return np.asarray(given / given.sum(axis=0))
 
 
-def refuse_many_posteriors(n_symbols: int, instead: str = f"{MERGE}, or {POOL}") -> None:
-    """Raise an error if the solution, a posterior for each symbol, would be too large."""
+def refuse_many_posteriors(n_symbols: int, instead: str, what: str = "values of X") -> None:
+    """Raise an error if the solution, a posterior for each input, would be too large."""
     refuse_beyond(
         MOST_POSTERIOR_CELLS,
         n_symbols**2,
-        f"the optimal mechanism for {n_symbols:,} values of X is built from posteriors with "
+        f"the optimal mechanism for {n_symbols:,} {what} is built from posteriors with "
         f"{n_symbols**2:,} entries",
         instead,
     )

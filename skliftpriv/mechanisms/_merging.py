@@ -61,15 +61,19 @@ class MergedColumns:
     @property
     def risky(self) -> Mask:
         """Symbols that do not meet the notion on their own."""
-        return ~self.notion.meets(self._lift(self.columns), self.p_s)
+        return ~self.private(self.columns)
 
     def merged(self, members: Indices | Mask) -> FloatArray:
         """Column of a merged set of symbols."""
         return np.asarray(self.columns[:, members].sum(axis=1))
 
+    def private(self, columns: FloatArray) -> Mask:
+        """Tell which of several columns meet the notion."""
+        return self.notion.meets(self._lift(columns), self.p_s)
+
     def meets(self, column: FloatArray) -> bool:
         """Return whether a merged column meets the notion."""
-        return bool(self.notion.meets(self._lift(column[:, None]), self.p_s)[0])
+        return bool(self.private(column[:, None])[0])
 
     def levels(self, column: FloatArray) -> dict[str, float]:
         """Level of every side of the notion for a merged column."""
@@ -137,7 +141,7 @@ class MergedColumns:
                 members[self._enough(column, outside)] = True
                 break
             unions = self.columns[:, outside] + column[:, None]
-            enough = np.flatnonzero(self.notion.meets(self._lift(unions), self.p_s))
+            enough = np.flatnonzero(self.private(unions))
             if enough.size:
                 pick = int(enough[np.argmin(self.p_x[outside[enough]])])
             else:
@@ -151,7 +155,7 @@ class MergedColumns:
         """Symbols to add, in the order of their risk, until the notion is met; or all of them."""
         order = outside[np.argsort(self.risk(self.columns[:, outside] + column[:, None]))]
         unions = column[:, None] + self.columns[:, order].cumsum(axis=1)
-        met = np.flatnonzero(self.notion.meets(self._lift(unions), self.p_s))
+        met = np.flatnonzero(self.private(unions))
         return order[: met[0] + 1] if met.size else order
 
 

@@ -121,9 +121,10 @@ class MechanismResult(ABC):
 
     def __repr__(self) -> str:
         verdict = "met" if self.report.satisfied else "MISSED"
+        of = "X" if self.report.target is None else "what is known about the target"
         return (
             f"{type(self).__name__}({self.notion} {verdict}, {self.joint.shape[1]} symbols, "
-            f"{share(self.nmi)} of X kept, {self.status})"
+            f"{share(self.utility_kept)} of {of} kept, {self.status})"
         )
 
 
@@ -242,9 +243,14 @@ class PartitionResult(ChannelResult):
     partition : tuple of tuples of labels
         The groups within which the high-risk symbols are randomised.
     moved : tuple of labels
-        Low-risk symbols that the repair moved to the high-risk side.
+        Symbols that meet the notion on their own, but were moved to the high-risk side: by the
+        repair, or as neighbours in a range.
     exempted : tuple of labels
         High-risk symbols that the (epsilon, delta) relaxation keeps unchanged.
+    ordered : bool
+        Whether the symbols have an order, and all outputs are ranges in this order.
+
+        .. versionadded:: 0.2
     """
 
     low_risk: tuple[Label, ...]
@@ -252,6 +258,7 @@ class PartitionResult(ChannelResult):
     partition: tuple[tuple[Label, ...], ...]
     moved: tuple[Label, ...] = ()
     exempted: tuple[Label, ...] = ()
+    ordered: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import permutations
+from typing import Literal
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from .._arrays import FloatArray
 from .._limits import MOST_PAIRS, POOL, refuse_beyond
 from ..confidence import ConfidenceSet
 from ..distribution import JointDistribution
+from ..exceptions import InvalidParameterError
 from ..notions import Notion
 from ._merging import (
     Indices,
@@ -20,6 +22,7 @@ from ._merging import (
     labels_of,
     partition_result,
 )
+from ._range_merging import range_merging
 from ._result import PartitionResult
 
 __all__ = ["merged_groups", "subset_merging"]
@@ -32,6 +35,7 @@ def subset_merging(
     joint: JointDistribution,
     notion: Notion,
     *,
+    order: Literal["ignore", "preserve"] = "ignore",
     repair: bool = True,
     over: ConfidenceSet | None = None,
 ) -> PartitionResult:
@@ -46,16 +50,26 @@ def subset_merging(
     symbols, some orders of these are tried, and the partition with the smallest loss is taken. The
     order of the columns of ``joint`` has no influence, except among equal columns.
 
+    With ``order="preserve"`` only neighbours are merged. Of all partitions into ranges that meet
+    the notion, the one that keeps most of X is found by dynamic programming; its cost grows with
+    the square of the number of symbols.
+
     Parameters
     ----------
     joint : JointDistribution
         Distribution of the sensitive and the useful variable.
     notion : Notion
         Any of the six notions.
+    order : {"ignore", "preserve"}, default="ignore"
+        "preserve" merges neighbours in the order of ``joint.useful_labels``: numbers, dates or
+        ordered categories. Groups are then ranges such as ``37 to 45``.
+
+        .. versionadded:: 0.2
     repair : bool, default=True
         If the high-risk symbols alone cannot meet the budget, add low-risk symbols until it is
         met, in the way that loses less. False follows the paper exactly and warns if the budget
-        is exceeded.
+        is exceeded. The paper has no ranges, so ``order="preserve"`` refuses False; all of its
+        ranges meet the budget.
     over : ConfidenceSet, optional
         Meet the budget for every distribution in this set, with LIP, ALIP or LDP. By default for
         ``joint`` alone.
@@ -71,7 +85,19 @@ def subset_merging(
     >>> result = mechanisms.subset_merging(joint, ALIP(0.5, 0.5))
     >>> round(result.nmi, 3)
     0.764
+    >>> ranges = mechanisms.subset_merging(joint, ALIP(0.5, 0.5), order="preserve")
+    >>> ranges.channel.outputs
+    (0, '1 to 5', '6 to 9', '10 to 12', '13 to 14', '15 to 16')
     """
+    if order not in ("ignore", "preserve"):
+        raise InvalidParameterError(f'order must be "ignore" or "preserve", not {order!r}.')
+    if order == "preserve":
+        if not repair:
+            raise InvalidParameterError(
+                'repair=False follows the paper, which has no ranges: with order="preserve" all '
+                "ranges meet the budget. Leave repair out."
+            )
+        return range_merging(joint, notion, over)
     merging = MergedColumns(joint, notion, over, canonical_order(joint))
     risky = merging.risky
     groups = _best_groups(merging, joint.shape[0], repair=repair)

@@ -181,6 +181,16 @@ def audit(
     check_is_fitted(estimator)
     table = Table(X)
     layout = estimator.layout_
+    missing = layout.missing(table, layout.sensitive)
+    if sensitive_features is None and (missing or not layout.sensitive):
+        lacks = ", ".join(map(repr, missing))
+        where = (
+            f"X lacks {lacks}: pass a table that has it, or" if lacks else "X has no such column:"
+        )
+        raise InvalidParameterError(
+            f"An audit compares the release with the sensitive values, but {where} pass "
+            "sensitive_features=."
+        )
     layout.check(table, type(estimator).__name__, sensitive=sensitive_features is None, rest=False)
     sensitive = layout.sensitive_columns(table, sensitive_features)
     # Other columns are not covered, and in arrays only numbers distinguish all outputs.

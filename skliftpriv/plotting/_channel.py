@@ -86,8 +86,9 @@ class ChannelDisplay(ReleaseDisplay):
                 "Unary encoding releases a set of bits, not one of a few outputs, so there is "
                 'no flow to draw; use kind="heatmap".'
             )
-        x = pick(self.release.joint.p_x, max_symbols)
-        y = pick(self.release.p_y, max_symbols)
+        release = self.release
+        x = pick(release.joint.p_x, max_symbols, ordered=release.ordered)
+        y = pick(release.p_y, max_symbols, ordered=release.ordered)
         draw = self._heatmap if kind == "heatmap" else self._flow
         draw(ax, x, y)
         return self
@@ -95,7 +96,7 @@ class ChannelDisplay(ReleaseDisplay):
     def _heatmap(self, ax: Any, x: Picked, y: Picked) -> None:
         release = self.release
         shown = x.shown, y.shown
-        if not release.bits:
+        if not (release.bits or release.ordered):
             # Along the diagonal, as far as there is one.
             i, j = flow_order(release.flows[np.ix_(*shown)])
             shown = x.shown[i], y.shown[j]

@@ -82,7 +82,8 @@ class PosteriorDisplay(ReleaseDisplay):
         self
         """
         release = self.release
-        s, y = pick(release.joint.p_s, max_sensitive), pick(release.p_y, max_symbols)
+        s = pick(release.joint.p_s, max_sensitive)
+        y = pick(release.p_y, max_symbols, ordered=release.ordered)
         width = label_width(ax, 1, 30)
         rows = self._output_labels(y.shown, width=width, lines=lines_for(y, ax))
         per_row = 6

@@ -88,8 +88,13 @@ def corner_bound(utility: Image, lower: FloatArray) -> FloatArray:
     cost : ndarray of shape (b, n)
     """
     free = np.maximum(1.0 - lower.sum(axis=1), _SMALLEST)[:, None]
-    image, columns = utility.of(lower), utility.of(np.eye(lower.shape[1]))
-    at_corner = entropy(image[:, None, :] + free[:, :, None] * columns)
+    image, symbols = utility.of(lower), utility.symbols
+    if symbols is not None:  # only one part of the image changes
+        before = image[:, symbols]
+        at_corner = entropy(image)[:, None] + plogp(before + free) - plogp(before)
+    else:
+        columns = utility.of(np.eye(lower.shape[1]))
+        at_corner = entropy(image[:, None, :] + free[:, :, None] * columns)
     return (at_corner - (lower * at_corner).sum(axis=1, keepdims=True)) / free
 
 

@@ -6,7 +6,7 @@ from typing import Protocol
 
 import numpy as np
 
-from ._image import FloatArray, Image
+from ._image import FloatArray, Image, first_rows
 from ._lp import MasterLP
 from ._problem import FEASIBILITY
 from ._state import SolverState
@@ -49,7 +49,7 @@ class ColumnPool:
         self._cap = _FIRST_CAP
         self._n_artificial = self.p.size
         self._master.add(np.eye(self._n_artificial), np.full(self._n_artificial, self._cap))
-        self.columns = np.zeros((0, self.p.size))
+        self.columns, self._costs = np.zeros((0, self.p.size)), np.zeros(0)
         self.weights = np.zeros(0)
         self.prices = np.zeros(self.p.size)
         self.objective, self.uses_artificial = np.inf, True
@@ -57,14 +57,16 @@ class ColumnPool:
 
     def add(self, candidates: FloatArray, always: bool = False) -> FloatArray:
         """Add and return the allowed candidates that improve the solution, or all if ``always``."""
-        candidates = np.unique(candidates, axis=0)
-        good = self.utility.entropy(candidates) - candidates @ self.prices < WORTH_A_COLUMN
+        candidates = candidates[np.unique(first_rows(candidates), return_index=True)[1]]
+        costs = self.utility.entropy(candidates)
+        good = costs - candidates @ self.prices < WORTH_A_COLUMN
         good |= always
         good &= self._problem.violation(candidates) <= 0.5 * FEASIBILITY
         added = candidates[good]
         if len(added):
-            self._master.add(added, self.utility.entropy(added))
+            self._master.add(added, costs[good])
             self.columns = np.vstack([self.columns, added])
+            self._costs = np.append(self._costs, costs[good])
             self._solve()
         return added
 
@@ -75,7 +77,7 @@ class ColumnPool:
         self.uses_artificial = float(artificial.sum()) > _NO_WEIGHT
         if not self.uses_artificial:
             self.weights = weights
-            value = float(weights @ self.utility.entropy(self.columns))
+            value = float(weights @ self._costs)
             self._state.value = min(self._state.value, value)
         elif self.weights.size == 0:
             self.weights = np.ones(1)  # p alone
@@ -97,9 +99,12 @@ class ColumnPool:
         If artificial ones are still in use, or an interrupt came between two steps, the
         last weights are not the best, so they are computed again.
         """
-        if self.uses_artificial or self._state.interrupted:
+        if self._state.interrupted:
             master = MasterLP(self.p)
             master.add(self.columns, self.utility.entropy(self.columns))
             self.weights = master.solve().weights
+        elif self.uses_artificial:
+            self._master.forbid(self._n_artificial)
+            self._solve()
         used = self.weights > 0
         return self.columns[: used.size][used], self.weights[used]

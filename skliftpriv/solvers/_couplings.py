@@ -16,6 +16,7 @@ import numpy as np
 from ..exceptions import SkliftprivError
 from ._image import FloatArray, Image, IntArray, plogp
 from ._presolve import ReducedProblem
+from ._state import SolverState
 from ._vertices import enumerate_vertices
 
 _MOST_CLASSES = 10
@@ -38,13 +39,15 @@ class CouplingPricer:
     ----------
     reduced : ReducedProblem
         The image of each input must be a single part.
+    state : SolverState
+        The clock: when time is up, what was found so far is returned, without a bound.
     """
 
-    def __init__(self, reduced: ReducedProblem) -> None:
+    def __init__(self, reduced: ReducedProblem, state: SolverState) -> None:
         symbols = reduced.utility.symbols
         assert symbols is not None
         classes, class_of = _classes(reduced)
-        self._p, self._n = reduced.p, reduced.p.size
+        self._p, self._n, self._state = reduced.p, reduced.p.size, state
         self._input = np.full((classes.p.size, int(symbols.max()) + 1), -1, dtype=np.intp)
         self._input[class_of, symbols] = np.arange(self._n)
         self._vertices = _vertices(classes)
@@ -68,12 +71,15 @@ class CouplingPricer:
         size = max(1, _AT_ONCE // (self._subsets.count * table.shape[1]))
         found, lowest = [np.zeros((0, self._n))], 0.0
         for start in range(0, len(self._vertices), size):
+            if self._state.out_of_time:
+                lowest = -np.inf
+                break
             part = self._vertices[start : start + size]
             reduced_cost, vertex, symbols = self._subsets.best_with_each(part, table)
             lowest = min(lowest, float(reduced_cost.min()))
             good = reduced_cost < _NEGATIVE
             found.append(self._columns(part[vertex[good]], symbols[good]))
-        return np.unique(np.vstack(found), axis=0), float(prices @ self._p) + lowest
+        return np.vstack(found), float(prices @ self._p) + lowest
 
     def _columns(self, masses: FloatArray, symbols: IntArray) -> FloatArray:
         columns = np.zeros((len(masses), self._n))

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from scipy.sparse import csr_array
 from scipy.special import entr
 
 from .._arrays import FloatArray
@@ -15,6 +16,8 @@ IntArray = npt.NDArray[np.intp]
 
 _FLOOR = 1e-4
 """Smaller entries are linearised at this value: the slope of -t log t at 0 is infinite."""
+_SPARSE = 0.1
+"""Share of entries other than 0 up to which U is multiplied as a sparse matrix."""
 _NOTHING = 1e-12
 """Information below this, relative to the entropy, is due to rounding."""
 
@@ -27,6 +30,19 @@ def plogp(t: FloatArray) -> FloatArray:
 def entropy(v: FloatArray) -> FloatArray:
     """Return the natural-log entropy along the last axis."""
     return plogp(v).sum(axis=-1)
+
+
+def first_rows(rows: FloatArray) -> IntArray:
+    """Return for each row the number of the first one that is equal to it, as 0, 1, 2, ..."""
+    known: dict[bytes, int] = {}  # far faster than np.unique on thousands of long rows
+    return np.array([known.setdefault(row.tobytes(), len(known)) for row in rows], dtype=np.intp)
+
+
+def sums_of_groups(array: FloatArray, group_of: IntArray, axis: int) -> FloatArray:
+    """Add up the rows (axis 0) or columns (axis 1) of each group; no group is empty."""
+    order = np.argsort(group_of, kind="stable")
+    first = np.flatnonzero(np.diff(group_of[order], prepend=-1))
+    return np.asarray(np.add.reduceat(np.take(array, order, axis=axis), first, axis=axis))
 
 
 class Image:
@@ -56,9 +72,20 @@ class Image:
             return None
         return self.matrix.argmax(axis=0)
 
+    @cached_property
+    def _sparse(self) -> csr_array | None:
+        """U as a sparse matrix if most of its entries are 0, as for pairs (s, x)."""
+        if self.matrix is None or np.count_nonzero(self.matrix) > _SPARSE * self.matrix.size:
+            return None
+        return csr_array(self.matrix)
+
     def of(self, v: FloatArray) -> FloatArray:
         """Return the images of posteriors, one per row."""
-        return v if self.matrix is None else v @ self.matrix.T
+        if self.matrix is None:
+            return v
+        if self._sparse is not None:
+            return np.ascontiguousarray((self._sparse @ v.T).T)
+        return v @ self.matrix.T
 
     def pulled_back(self, cost: FloatArray) -> FloatArray:
         """Turn linear functions of the image into linear functions of the posterior."""

@@ -13,6 +13,7 @@ import numpy as np
 from ._image import FloatArray, entropy
 from ._presolve import ReducedProblem
 from ._pricing import clean
+from ._state import SolverState
 
 _NEGATIVE = -1e-10
 _FLAT = 1e-11
@@ -24,15 +25,27 @@ _STEEP = 1e4
 
 
 class LevelPricer:
-    """Prices all vertices that matter to an image with two parts."""
+    """Prices all vertices that matter to an image with two parts.
 
-    def __init__(self, reduced: ReducedProblem) -> None:
+    Parameters
+    ----------
+    reduced : ReducedProblem
+        The image must have two parts.
+    state : SolverState
+        The clock: when time is up, what was found so far is returned, without a bound.
+    """
+
+    def __init__(self, reduced: ReducedProblem, state: SolverState) -> None:
         assert reduced.utility.matrix is not None
-        self._reduced, self._b = reduced, reduced.utility.matrix[0]
+        self._reduced, self._b, self._state = reduced, reduced.utility.matrix[0], state
         self._lp = reduced.polytope()
         lowest, highest = self._best(self._b), self._best(-self._b)
-        favourites = [self._best(-cost)[0] for cost in np.eye(reduced.p.size)]
-        self.first = np.array([lowest[0], highest[0], *favourites])
+        first = [lowest[0], highest[0]]
+        for cost in -np.eye(reduced.p.size):  # the vertices with the largest entries
+            if state.out_of_time:
+                break
+            first.append(self._best(cost)[0])
+        self.first = np.array(first)
         self._range = lowest[1], -highest[1]
 
     def price(self, prices: FloatArray) -> tuple[FloatArray, float]:
@@ -73,6 +86,8 @@ class LevelPricer:
         found, lowest = [left, right], np.inf
         pieces = [(left, right)]
         while pieces:
+            if self._state.out_of_time:
+                return np.array(found), -np.inf
             one, two = pieces.pop()
             t1, t2 = float(self._b @ one), float(self._b @ two)
             if t2 - t1 <= _NARROW:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 from scipy.optimize import nnls
+from scipy.sparse import csc_array, csr_array
+from scipy.sparse.linalg import splu
 
-from ._image import FloatArray, Image
+from ._image import FloatArray, Image, first_rows, sums_of_groups
 from ._lp import MasterLP
 from ._problem import FEASIBILITY, PosteriorProblem
 
@@ -13,6 +15,10 @@ _DROP = 1e-12
 """Outputs with smaller weights are dropped."""
 _ATTEMPTS = 4
 """How often outputs are dropped and the weights solved for again."""
+_MANY_CELLS = 40_000
+"""Posteriors with more entries are treated as a sparse matrix: others take cubic time."""
+_REFINEMENTS = 4
+"""How often the solution of the sparse equations is refined."""
 _TOUCH = 1e-6
 """Largest share of p that is mixed into the posteriors to undo rounding."""
 
@@ -24,24 +30,38 @@ def _merge_duplicates(
 
     Nothing is lost of what is to be kept, and the output says less about S.
     """
-    first: dict[bytes, int] = {}  # far faster than np.unique on thousands of long rows
-    rounded = np.round(image, 10) + 0.0  # no negative zeros
-    group = np.array([first.setdefault(row.tobytes(), len(first)) for row in rounded])
+    group = first_rows(np.round(image, 10) + 0.0)  # no negative zeros
     weights = np.bincount(group, weights=q).astype(float)
-    merged = np.zeros((weights.size, v.shape[1]))
-    np.add.at(merged, group, q[:, None] * v)
+    merged = sums_of_groups(q[:, None] * v, group, axis=0)
     keep = weights > _DROP
     return merged[keep] / weights[keep, None], weights[keep]
 
 
 def _solve_square(v: FloatArray, p: FloatArray) -> FloatArray:
     """Solve ``q @ v = p`` directly, in the least squares sense unless v is square."""
+    if v.size > _MANY_CELLS:
+        return _solve_sparse(csr_array(v), p)
     if v.shape[0] == v.shape[1]:
         try:
             return np.asarray(np.linalg.solve(v.T, p), dtype=float)
         except np.linalg.LinAlgError:
             pass
     return np.asarray(np.linalg.lstsq(v.T, p, rcond=None)[0], dtype=float)
+
+
+def _solve_sparse(v: csr_array, p: FloatArray) -> FloatArray:
+    """Solve ``q @ v = p`` by normal equations, refined until q is as precise as a direct solve.
+
+    If v is singular, the result is 0.
+    """
+    q = np.zeros(v.shape[0])
+    try:
+        factors = splu(csc_array(v @ v.T))
+    except RuntimeError:
+        return q
+    for _ in range(_REFINEMENTS):
+        q = q + factors.solve(v @ (p - q @ v))
+    return q
 
 
 def _basic_weights(
@@ -60,7 +80,7 @@ def _basic_weights(
         if exact.min() > 0:
             return v, exact
         v, q = v[exact > 0], q[exact > 0]  # weight zero up to rounding: solve without
-    candidate: FloatArray = nnls(v.T, p)[0]
+    candidate: FloatArray = q if v.size > _MANY_CELLS else nnls(v.T, p)[0]
     if np.abs(candidate @ v - p).max() > np.abs(q @ v - p).max():
         candidate = q
     return v[candidate > _DROP], candidate[candidate > _DROP]

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from ._image import FloatArray, Image, IntArray
+from ._image import FloatArray, Image, IntArray, sums_of_groups
 from ._lp import PolytopeLP
 from ._problem import PosteriorProblem
 
@@ -46,9 +46,7 @@ class ReducedProblem:
 
     def grouped(self, posteriors: FloatArray) -> FloatArray:
         """Turn posteriors of the original symbols into posteriors of the groups."""
-        result = np.zeros((len(posteriors), self.p.size))
-        np.add.at(result.T, self.group_of, posteriors.T)
-        return result
+        return sums_of_groups(posteriors, self.group_of, axis=1)
 
     def supported(self, multipliers: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return usable multipliers y and numbers s with ``y @ D @ v >= s`` for allowed v.

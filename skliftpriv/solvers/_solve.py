@@ -9,6 +9,7 @@ from math import comb
 import numpy as np
 
 from ..exceptions import InvalidParameterError, SkliftprivError
+from ._coarse import coarsened
 from ._column_generation import generate_columns
 from ._column_pool import ColumnPool
 from ._couplings import CouplingPricer
@@ -30,6 +31,9 @@ _FEW_CHOICES = {True: 1_200_000, False: 3_000_000}
 For other images, whose bound is harder to find otherwise: 15 symbols and 6 ranges, with up to
 about 20,000 vertices, found in seconds.
 """
+_COARSE_SHARE = 0.3
+_COARSE_GAP = 1e-3
+"""Share of the time for a coarser problem to start from, and when that is solved well enough."""
 _SECONDS = 60.0
 """What a start is told without a time limit."""
 
@@ -136,9 +140,11 @@ def _dispatch(
             pass
     pool = ColumnPool(reduced, state)
     try:
+        if not easier:
+            pool.add(_coarse_posteriors(reduced, state, method, random_state), always=True)
         for part in start:
             pool.add(reduced.grouped(part), always=True)
-        pricer = _exact_pricer(reduced) if method == "auto" else None
+        pricer = _exact_pricer(reduced, state) if method == "auto" else None
         if pricer is None:
             generate_columns(reduced, pool, state, random_state)
         else:
@@ -148,17 +154,32 @@ def _dispatch(
     return pool.best()
 
 
-def _exact_pricer(reduced: ReducedProblem) -> Pricer | None:
+def _coarse_posteriors(
+    reduced: ReducedProblem, state: SolverState, method: str, random_state: int
+) -> FloatArray:
+    """Return the posteriors of a good mechanism that does not tell similar inputs apart."""
+    coarse = coarsened(reduced)
+    if coarse is None:
+        return np.zeros((0, reduced.p.size))
+    limit = max(_COARSE_SHARE * state.left(default=_SECONDS), 1e-3)
+    inner = SolverState(state.scale, _COARSE_GAP, limit, verbose=False)
+    found = expand(coarse, *_dispatch(coarse, iter(()), inner, method, random_state))
+    if inner.interrupted:
+        raise KeyboardInterrupt
+    return found[0]
+
+
+def _exact_pricer(reduced: ReducedProblem, state: SolverState) -> Pricer | None:
     """Return what computes the best posterior for given prices, if it is easy to compute."""
     if len(reduced.directions) == 1:
         return PairPricer(reduced)
     if CouplingPricer.suits(reduced):
         try:
-            return CouplingPricer(reduced)
+            return CouplingPricer(reduced, state)
         except SkliftprivError:
             return None  # too many vertices, or cddlib failed
     if reduced.utility.matrix is not None and len(reduced.utility.matrix) == 2:
-        return LevelPricer(reduced)
+        return LevelPricer(reduced, state)
     return None
 
 

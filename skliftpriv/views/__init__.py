@@ -1,5 +1,6 @@
 """What displays and pages show of a release, without how it is drawn."""
 
+from ._cells import CellRow, cell_rows
 from ._curve import axis_title, checked_curve, curve_points, kept_column
 from ._flow import MEANINGS, Flow, flow_order, spread
 from ._labels import short_labels, shorten, truncate
@@ -9,11 +10,13 @@ from ._release import ReleaseView
 
 __all__ = [
     "MEANINGS",
+    "CellRow",
     "Flow",
     "LiftTable",
     "Picked",
     "ReleaseView",
     "axis_title",
+    "cell_rows",
     "checked_curve",
     "curve_points",
     "flow_order",

@@ -27,7 +27,9 @@ _NOISE = 1e-12
 
 @dataclass(frozen=True)
 class Flow:
-    """Bands between the values and the outputs that are shown, few of which cross.
+    """Bands between the values and the outputs that are shown.
+
+    Values and outputs that have an order keep it. Others are ordered so that few bands cross.
 
     Attributes
     ----------
@@ -55,7 +57,7 @@ class Flow:
             if picked.hidden.size:
                 masses = np.concatenate([masses, hidden], axis=axis)
                 kinds = np.concatenate([kinds, np.full(hidden.shape, _REST)], axis=axis)
-        i, j = flow_order(masses)
+        i, j = (_own_order(x), _own_order(y)) if release.ordered else flow_order(masses)
         return cls(masses[np.ix_(i, j)], kinds[np.ix_(i, j)], i, j)
 
     @property
@@ -83,6 +85,12 @@ class Flow:
         tops = [_stacked(masses.sum(axis=axis), height) for axis in (1, 0)]
         above = [np.cumsum(masses, axis=axis) - masses for axis in (1, 0)]
         return tops, [tops[0][:, None] + above[0], tops[1][None, :] + above[1]]
+
+
+def _own_order(picked: Picked) -> np.ndarray:
+    """Order of the symbols in the table, with those that are not shown last."""
+    order = np.argsort(picked.shown)
+    return np.append(order, order.size) if picked.hidden.size else order
 
 
 def _kinds(release: ReleaseView) -> np.ndarray:

@@ -94,6 +94,8 @@ def _smaller_sets(text: str, room: int) -> list[str]:
     if not (text.startswith("{") and text.endswith("}") and "} & {" not in text):
         return []
     members = text[1:-1].split(", ")
+    if len(members) == 1:  # a range {a to b}, which is cut like other text
+        return []
     more = re.fullmatch(r"(\d+) more", members[-1])
     hidden = int(more[1]) if more else 0
     members = members[:-1] if more else members

@@ -42,11 +42,8 @@ class LiftTable:
 def lift_tables(release: ReleaseView, most: int) -> tuple[LiftTable, LiftTable]:
     """Return the log-lifts before and after, with at most so many labels shown."""
     joint, before, after = release.joint, release.log_lift_before, release.log_lift
+    x, y = (pick(p, most, ordered=release.ordered) for p in (joint.p_x, release.p_y))
     return (
-        LiftTable(
-            joint.useful_labels, before, release.outside(before), pick(joint.p_x, most), "values"
-        ),
-        LiftTable(
-            release.outputs, after, release.outside(after), pick(release.p_y, most), release.what
-        ),
+        LiftTable(joint.useful_labels, before, release.outside(before), x, "values"),
+        LiftTable(release.outputs, after, release.outside(after), y, release.what),
     )

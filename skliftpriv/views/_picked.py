@@ -19,7 +19,8 @@ class Picked:
     Attributes
     ----------
     shown, hidden : ndarray of int
-        Indices of the symbols, the most probable first.
+        Indices of the symbols, the most probable first; those that are shown in their own order,
+        if they have one.
     probability : float
         Probability of the hidden ones together.
     """
@@ -44,8 +45,19 @@ class Picked:
         ]
 
 
-def pick(p: FloatArray, most: int) -> Picked:
-    """Order symbols by probability, without those that never occur, and keep the first ones."""
+def pick(p: FloatArray, most: int, *, ordered: bool = False) -> Picked:
+    """Keep the most probable symbols, without those that never occur.
+
+    Parameters
+    ----------
+    p : ndarray
+        Probability of every symbol.
+    most : int
+        How many symbols are shown.
+    ordered : bool, default=False
+        Whether they stay in the order that they have, and are not sorted by probability.
+    """
     order = np.argsort(-p, kind="stable")
     order = order[p[order] > 0]
-    return Picked(order[:most], order[most:], float(p[order[most:]].sum()))
+    shown = np.sort(order[:most]) if ordered else order[:most]
+    return Picked(shown, order[most:], float(p[order[most:]].sum()))

@@ -16,7 +16,7 @@ from ..distribution import JointDistribution
 from ..estimators import LiftSanitizer
 from ..exceptions import InvalidParameterError
 from ..measures import log_lift
-from ..mechanisms import ChannelResult, MechanismResult
+from ..mechanisms import ChannelResult, MechanismResult, PartitionResult
 from ..notions import Notion
 from ..report import worst_levels
 
@@ -56,6 +56,8 @@ class ReleaseView:
         What S and X are called.
     sees_sensitive : bool
         Whether the mechanism sees S; ``matrix`` is then averaged over S.
+    ordered : bool
+        Whether values and outputs are in an order of their own, as ranges are.
     """
 
     joint: JointDistribution
@@ -70,6 +72,7 @@ class ReleaseView:
     sensitive_name: str = "S"
     useful_name: str = "X"
     sees_sensitive: bool = False
+    ordered: bool = False
 
     @classmethod
     def of_estimator(cls, estimator: LiftSanitizer) -> Self:
@@ -84,7 +87,7 @@ class ReleaseView:
         return cls.of_result(
             estimator.result_,
             sensitive_name=guarantee.sensitive,
-            useful_name=", ".join(guarantee.columns),
+            useful_name=guarantee.released,
         )
 
     @classmethod
@@ -110,6 +113,7 @@ class ReleaseView:
             levels=dict(report.levels_after),
             log_lifts=(report.min_log_lift, report.max_log_lift),
             sees_sensitive=isinstance(result, ChannelResult) and result.sees_sensitive,
+            ordered=isinstance(result, PartitionResult) and result.ordered,
             **names,
         )
 

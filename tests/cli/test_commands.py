@@ -12,7 +12,8 @@ import pytest
 import skliftpriv
 from skliftpriv import SubsetMergingSanitizer
 from skliftpriv.cli._console import Console, as_json
-from skliftpriv.cli._counting import count_rows, opened
+from skliftpriv.cli._counting import count_rows
+from skliftpriv.cli._inputs import opened
 from skliftpriv.model_selection import tradeoff_curve
 
 WHICH = ["--sensitive", "relationship", "--useful", "occupation"]

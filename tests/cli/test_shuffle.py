@@ -76,13 +76,13 @@ def test_large_heaps_are_scattered_again(monkeypatch):
     monkeypatch.setattr(_shuffle, "_MOST_BYTES", 4000)
     monkeypatch.setattr(_shuffle, "_N_HEAPS", 4)
     held = []
-    joined = _shuffle._joined
+    joined = _shuffle.joined
 
     def watched(frames):
         held.append(sum(map(len, frames)))
         return joined(frames)
 
-    monkeypatch.setattr(_shuffle, "_joined", watched)
+    monkeypatch.setattr(_shuffle, "joined", watched)
     rows = shuffled(20_000, word_source(1), part=5000)
     assert sorted(rows) == list(range(20_000))
     assert max(held) < 2_000

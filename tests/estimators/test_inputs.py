@@ -56,7 +56,7 @@ POLARS_COLUMNS = {
     "String": (pl.Series(FRAME["x"].to_list()), list(LETTERS)),
     "nulls": (pl.Series(LETTERS_WITH_HOLES), [*"abdef", None]),
     "Categorical": (pl.Series(LETTERS_WITH_HOLES, dtype=pl.Categorical), [*"abdef", None]),
-    "Enum": (pl.Series(FRAME["x"].to_list(), dtype=pl.Enum(list("gfedcba"))), list(LETTERS)),
+    "Enum": (pl.Series(FRAME["x"].to_list(), dtype=pl.Enum(list("gfedcba"))), list("fedcba")),
     "Int64 with nulls": (pl.Series([None if x == 2 else int(x) for x in X]), [0, 1, 3, 4, 5, None]),
     "NaN and null": (
         pl.Series([float("nan") if x == 2 else None if x == 3 else float(x) for x in X]),

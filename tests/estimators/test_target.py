@@ -13,7 +13,7 @@ from sklearn.model_selection import GridSearchCV, cross_validate
 from sklearn.pipeline import make_pipeline
 
 from skliftpriv import CountedRows, ORRSanitizer, mechanisms
-from skliftpriv.exceptions import InvalidParameterError
+from skliftpriv.exceptions import InvalidParameterError, SizeLimitError, UselessReleaseWarning
 from skliftpriv.metrics import audit
 from skliftpriv.model_selection import tradeoff_curve
 
@@ -121,6 +121,9 @@ WRONG = {
     "none": ([None, *TEXT[1:]], "y is missing in 1 of 2,000 rows"),
     "null": (pl.Series([None, *TEXT[1:]]), "y is missing in 1 of 2,000 rows"),
     "permuted": (SHUFFLED, "y has the index of X in another order"),
+    "name": ("income", r"y='income' is a single text: .* such as X\['income'\]"),
+    "records": ([f"r{i}" for i in range(2000)], "y has 2,00. different values, such as .*; the"),
+    "dates": (pd.date_range("2020", periods=2000), "different values, .* put dates into bins"),
     "two columns": (pd.DataFrame({"a": TEXT, "b": TEXT}), "y has 2 columns: pass one target"),
     "two dimensions": (np.column_stack([TEXT, TEXT]), "y has 2 columns: pass one target"),
 }
@@ -135,6 +138,38 @@ def test_mistakes_are_named(y, message):
     with pytest.raises(InvalidParameterError, match=message):
         fitted.partial_fit(FRAME, y)
     assert fitted.channel_ == before
+
+
+def test_a_hundred_classes_are_the_most():
+    codes = np.arange(2000)
+    assert len(keeps([f"c{i % 100}" for i in codes]).counted_.target.table.sensitive) == 100
+    many = [f"c{i % 101}" for i in codes]
+    with pytest.raises(
+        SizeLimitError, match=r"101 different values, .*; the limit is 100\. Pass a"
+    ):
+        keeps(many)
+    with pytest.raises(SizeLimitError, match="the limit is 100"):
+        CountedRows.of(FRAME, "s", "x", target=many)
+    # Batches that are small enough one by one.
+    first = keeps([f"a{i % 60}" for i in codes])
+    with pytest.raises(SizeLimitError, match="120 different values"):
+        first.partial_fit(FRAME, [f"b{i % 60}" for i in codes])
+    with pytest.raises(SizeLimitError, match="numbers are put into ten bins if the first rows"):
+        keeps(codes % 5).partial_fit(FRAME, codes)
+
+
+def test_a_large_table_of_a_target_is_named_as_such():
+    n = 150_000
+    frame = pd.DataFrame({"s": np.arange(n) % 3, "x": np.arange(n)})
+    message = "100 values of the target y and 150,000 pairs of a sensitive and a useful value"
+    with pytest.raises(SizeLimitError, match=message):
+        CountedRows.of(frame, "s", "x", target=np.arange(n).astype(str).astype("<U2"))
+
+
+@pytest.mark.parametrize("use_sensitive", [False, True])
+def test_a_target_that_nothing_is_known_about_is_warned_of(use_sensitive):
+    with pytest.warns(UselessReleaseWarning, match="nothing about the target y"):
+        keeps(["same"] * 2000, use_sensitive=use_sensitive)
 
 
 def test_a_missing_target_is_told_to_scikit_learn():

@@ -76,12 +76,22 @@ def test_transform_needs_s(make):
     sanitizer = seeing(random_state=0).fit(frame)
     assert sanitizer.needs_sensitive
     assert len(sanitizer.transform(frame)) == 3000
-    with pytest.raises(ValueError, match="yet now missing:\n- s"):
-        sanitizer.transform(frame[["x"]])
+    for method in (sanitizer.transform, sanitizer.sample_outputs, sanitizer.encode):
+        with pytest.raises(InvalidParameterError, match="looks at the sensitive values") as info:
+            method(frame[["x"]])
+        assert "X lacks 's': pass a table that has it, or pass sensitive_features=" in str(
+            info.value
+        )
+        assert str(info.value).endswith("If they are not at hand, fit with use_sensitive=False.")
+    # What scikit-learn checks has its words.
+    with pytest.raises(InvalidParameterError, match="yet now missing:\n- s\n- x"):
+        sanitizer.transform(make({"y": list(FRAME["x"])}))
     alone = sanitizer.transform(frame[["x"]], sensitive_features=frame["s"])
     assert list(alone["x"]) == list(sanitizer.transform(frame)["x"])
     apart = seeing(sensitive=None).fit(frame[["x"]], sensitive_features=frame["s"])
-    with pytest.raises(InvalidParameterError, match="pass sensitive_features= to transform"):
+    with pytest.raises(
+        InvalidParameterError, match="S is not a column of X: pass sensitive_features="
+    ):
         apart.transform(frame[["x"]])
     assert list(apart.transform(frame[["x"]], sensitive_features=frame["s"]).columns) == ["x"]
 

@@ -1,6 +1,8 @@
 """Rows as numbered symbols, and counts that add up."""
 
 import datetime
+from datetime import timedelta, timezone
+from decimal import Decimal
 
 import narwhals as nw
 import numpy as np
@@ -13,7 +15,14 @@ from hypothesis import strategies as st
 
 from skliftpriv import JointDistribution
 from skliftpriv.exceptions import InvalidParameterError
-from skliftpriv.frames import ContingencyTable, SymbolEncoder, Table, encode_rows, sort_symbols
+from skliftpriv.frames import (
+    ContingencyTable,
+    SymbolEncoder,
+    Table,
+    category_order,
+    encode_rows,
+    sort_symbols,
+)
 
 VALUES = st.one_of(st.none(), st.integers(-3, 3), st.sampled_from(["a", "b", "1", "nan"]))
 
@@ -185,3 +194,55 @@ def test_joint_is_the_normalised_table():
 def test_columns_that_hold_no_categories_are_named(column):
     with pytest.raises(InvalidParameterError, match="The column 'x' holds"):
         encode_rows([nw.from_native(column, series_only=True)])
+
+
+def test_an_order_of_categories_survives_addition_only_if_it_is_the_same():
+    def count(values, categories):
+        column = pd.Series(pd.Categorical(values, categories=categories, ordered=True))
+        return ContingencyTable.count(
+            [np.zeros(len(values))], [nw.from_native(column, series_only=True)]
+        )
+
+    one = count(["z", "a", None], ["z", "m", "a"])
+    assert one.useful == ("z", "a", None)
+    assert one.ordered
+    both = one + count(["m", "a"], ["z", "m", "a"])
+    assert both.useful == ("z", "m", "a", None)
+    assert both.order == ("z", "m", "a")
+    assert both.without_zeros().order == both.order
+    np.testing.assert_array_equal(both.counts, [[1, 1, 2, 1]])
+    mixed = one + count(["m", "a"], ["m", "a", "z"])
+    assert mixed.useful == ("a", "m", "z", None)
+    assert not mixed.ordered
+    np.testing.assert_array_equal(mixed.counts, [[2, 1, 1, 1]])
+    again = mixed.in_order(["m", "z", "a"])
+    assert again.useful == ("m", "z", "a", None)
+    np.testing.assert_array_equal(again.counts, [[1, 1, 2, 1]])
+
+
+def test_dates_and_times_are_sorted_by_time():
+    zoned = [
+        datetime.datetime(2020, 1, 1, 12, tzinfo=timezone(timedelta(hours=h))) for h in (9, 1, -3)
+    ]
+    local = [
+        datetime.datetime(2020, 1, 1),
+        datetime.datetime(2020, 1, 1, 0, 0, 0, 5),
+        datetime.datetime(2020, 1, 2),
+    ]
+    spans = [timedelta(days=-3), timedelta(days=2), timedelta(days=10)]
+    for values in (zoned, local, spans, [Decimal("-10"), Decimal("9"), 10.5]):
+        assert sort_symbols(values[::-1]) == values
+        assert ContingencyTable(np.ones((1, 3)), ["s"], values, 3).ordered
+    assert sort_symbols([None, *zoned, *local][::-1]) == [*local, *zoned, None]
+    for values in ([*zoned, *local], ["1", "2"], [1, "2"], [(1, 2), (2, 3)], [*local, 1]):
+        assert not ContingencyTable(np.ones((1, len(values))), ["s"], values, 3).ordered
+
+
+def test_chunks_of_a_pyarrow_dictionary_with_different_categories_have_no_order():
+    chunks = [
+        pa.DictionaryArray.from_arrays([0, 1], [*names], ordered=True) for names in ("ba", "ab")
+    ]
+    for used, expected in ((chunks[:1], ("b", "a")), (chunks, None)):
+        table = pa.table({"x": pa.chunked_array(used)})
+        column = nw.from_native(table, eager_only=True).get_column("x")
+        assert category_order([column]) == expected

@@ -11,7 +11,8 @@ from scipy.special import entr
 from skliftpriv import ALIP, LDP, LIP, ConfidenceSet, JointDistribution, mechanisms
 from skliftpriv.certificate import certify
 from skliftpriv.datasets import make_joint
-from skliftpriv.mechanisms._pairs import pair_masses
+from skliftpriv.exceptions import SizeLimitError
+from skliftpriv.mechanisms._pairs import one_useful_each, pair_masses
 
 optimal = mechanisms.optimal_random_response
 NOTIONS = [LIP(0.1), LIP(0.7), ALIP(0.6, 0.2), LDP(0.3), LDP(1.5)]
@@ -269,3 +270,44 @@ def test_more_is_kept_over_a_set_if_s_is_seen():
     assert seeing.utility_kept > blind.utility_kept
     protocol = mechanisms.conditional_reporting(joint, LIP(0.4), over=over)
     assert seeing.upper_bound >= protocol.nmi - 1e-9
+
+
+@pytest.mark.parametrize("seconds", [0.05, 0.5, 2])
+@pytest.mark.parametrize("n_targets", [0, 3])
+def test_at_least_what_the_search_without_s_finds(seconds, n_targets):
+    joint = make_joint(12, 15, random_state=0)
+    draws = np.random.default_rng(0).dirichlet(np.full(3, 0.3), (12, 15)).transpose(2, 0, 1)
+    target = draws if n_targets else None
+    seeing = sees_s(joint, LIP(1.0), target=target, time_limit=seconds)
+    if n_targets:
+        target = (draws * joint.matrix).sum(axis=1) / joint.p_x
+    blind = optimal(joint, LIP(1.0), target=target, time_limit=seconds / 3)
+    if n_targets:
+        assert seeing.report.target.after >= blind.report.target.after - 1e-9
+    else:
+        assert seeing.nmi >= blind.nmi - 1e-9
+    assert seeing.report.satisfied
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_outputs_split_by_s_have_the_same_lifts_and_say_more(seed):
+    joint = joint_with_zeros(seed, 3, 6)
+    posteriors = np.random.default_rng(seed).dirichlet(np.full(6, 0.5), 4)
+    posteriors[0] = np.eye(6)[0]
+    for v in posteriors:
+        pieces = one_useful_each(joint, v[None]).toarray().reshape(-1, *joint.shape)
+        dense = joint.matrix / joint.p_x * v
+        np.testing.assert_allclose(pieces.sum(axis=2), [dense.sum(axis=1)] * len(pieces))
+        assert ((pieces > 0).sum(axis=2) <= 1).all()
+        costs = entr(pieces.sum(axis=1)).sum(axis=1)
+        least = linprog(costs, A_eq=pieces.reshape(len(pieces), -1).T, b_eq=dense.ravel())
+        assert least.status == 0  # the pieces average to the output
+        assert least.fun <= entr(v).sum() + 1e-9
+
+
+def test_a_channel_of_too_many_pairs_is_refused_before_the_search():
+    rng = np.random.default_rng(0)
+    counts = rng.integers(1, 9, (6, 900)) * (rng.random((6, 900)) < 0.3)
+    counts[rng.integers(6, size=900), np.arange(900)] += 1
+    with pytest.raises(SizeLimitError, match="does not see S"):
+        sees_s(JointDistribution.from_counts(counts), LIP(0.5), time_limit=1)

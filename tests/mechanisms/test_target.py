@@ -116,6 +116,15 @@ def test_a_target_known_from_s_and_x_is_measured_against_both():
     assert result.utility_kept == pytest.approx(1.0, abs=1e-9)
 
 
+def test_a_result_shows_what_was_to_be_kept():
+    joint = make_joint(3, 6, random_state=0)
+    target = np.random.default_rng(0).dirichlet(np.ones(2), 6).T
+    aimed, usual = optimal(joint, LIP(0.3), target=target), optimal(joint, LIP(0.3))
+    assert f"{aimed.utility_kept:.0%}" != f"{aimed.nmi:.0%}"
+    assert f"{aimed.utility_kept:.0%} of what is known about the target kept" in repr(aimed)
+    assert f"{usual.nmi:.0%} of X kept" in repr(usual)
+
+
 def test_a_target_that_x_says_nothing_about_is_kept_whole():
     joint = make_joint(3, 5, random_state=0)
     target = np.tile([[0.3], [0.7]], 5)

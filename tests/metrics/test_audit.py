@@ -305,9 +305,15 @@ def test_s_may_come_from_elsewhere(kind):
     sanitizer = kind(useful="x", epsilon=0.8, random_state=0).fit(
         alone, sensitive_features=FIT["s"]
     )
+    with pytest.raises(InvalidParameterError, match="no such column: pass sensitive_features="):
+        audit(sanitizer, FRESH[["x"]])
     report = audit(sanitizer, FRESH[["x"]], sensitive_features=FRESH["s"])
     inside = kind("s", "x", epsilon=0.8, random_state=0).fit(FIT)
     assert report.bounds == audit(inside, FRESH).bounds
+    with pytest.raises(
+        InvalidParameterError, match="X lacks 's': pass a table that has it, or pass"
+    ):
+        audit(inside, FRESH[["x"]])
 
 
 @pytest.mark.parametrize(

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 from matplotlib import pyplot as plt
 
-from skliftpriv import LIP, Channel, mechanisms
+from skliftpriv import LIP, Channel, JointDistribution, mechanisms
 from skliftpriv.exceptions import InvalidParameterError
 from skliftpriv.plotting import ChannelDisplay
+from skliftpriv.views import ReleaseView, lift_tables
 
 from .pictures import as_it_is, joint_with_zeros, wide_joint
 
@@ -100,3 +101,20 @@ def test_a_channel_for_other_values_is_refused():
     joint = joint_with_zeros()
     with pytest.raises(InvalidParameterError, match="inputs of the channel"):
         ChannelDisplay.from_channel(joint, Channel.identity(["a", "c", "b", "d"]))
+
+
+def test_heat_maps_and_lifts_of_ranges_are_in_their_order():
+    counts = np.random.default_rng(2).integers(20, 90, (2, 15))
+    joint = JointDistribution.from_counts(counts, useful_labels=range(30, 45))
+    result = mechanisms.subset_merging(joint, LIP(0.2), order="preserve")
+    display = ChannelDisplay.from_result(result, kind="heatmap")
+    rows, columns = (
+        [int(tick.get_text().split()[0].split("\N{NO-BREAK SPACE}")[0]) for tick in ticks]
+        for ticks in (display.ax_.get_yticklabels(), display.ax_.get_xticklabels())
+    )
+    assert rows == list(range(30, 45))
+    assert columns == sorted(columns)
+    assert len(columns) == len(result.channel.outputs)
+    for table in lift_tables(ReleaseView.of_result(result), 5):
+        assert table.picked.shown.size == 5
+        assert (np.diff(table.picked.shown) > 0).all()

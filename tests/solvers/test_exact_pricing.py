@@ -15,6 +15,7 @@ from skliftpriv.solvers._levels import LevelPricer
 from skliftpriv.solvers._lp import MasterLP, PolytopeLP
 from skliftpriv.solvers._pairs import PairPricer
 from skliftpriv.solvers._presolve import reduce_problem
+from skliftpriv.solvers._state import SolverState
 
 from ..clock import WorkClock
 from .problems import (
@@ -101,13 +102,35 @@ def first_of(reduced):
     return np.unique(reduced.group_of, return_index=True)[1]
 
 
+def state_of(problem, time_limit=None):
+    return SolverState(problem.scale, 1e-6, time_limit, False)
+
+
+def pricer_of(kind, problem, time_limit=None):
+    reduced = reduce_problem(problem)
+    return kind(reduced) if kind is PairPricer else kind(reduced, state_of(problem, time_limit))
+
+
+@pytest.mark.parametrize("kind", [LevelPricer, CouplingPricer])
+def test_without_time_there_is_no_bound(kind) -> None:
+    problem = pairs_problem(random_joint(4, 8), alip_problem, 0.3)
+    if kind is LevelPricer:
+        image = random_image(np.random.default_rng(0), problem.n_symbols, 2, "noisy")
+        problem = replace(problem, image=image)
+    pricer = pricer_of(kind, problem, 1e-6)
+    found, bound = pricer.price(np.full(problem.n_symbols, 0.6))
+    assert bound == -np.inf
+    assert len(pricer.first) < problem.n_symbols
+    np.testing.assert_allclose(found.sum(axis=1), 1.0, atol=1e-9)
+
+
 @each_family
 @pytest.mark.parametrize("seed", range(6))
 def test_pricers_are_exact_at_any_prices(build, kind, seed: int) -> None:
     problem = build(seed)
     reduced = reduce_problem(problem)
     assert len(reduced.directions) == 1 or kind is not PairPricer
-    pricer = kind(reduced)
+    pricer = pricer_of(kind, problem)
     assert reduced.violation(pricer.first).max(initial=0.0) <= 1e-9
     vertices = reduced.grouped(all_vertices(problem))
     optimum = brute_force(problem)
@@ -168,7 +191,7 @@ def test_levels_equal_couplings_for_a_binary_target_that_is_a_function(build, se
     reduced = reduce_problem(problem)
     values = []
     for kind in (LevelPricer, CouplingPricer):
-        pricer = kind(reduced)
+        pricer = pricer_of(kind, problem)
         columns = np.vstack([reduced.p, pricer.first])
         for _ in range(60):
             master = MasterLP(reduced.p)
@@ -194,13 +217,13 @@ def test_the_easiest_pricing_is_chosen(monkeypatch) -> None:
         (replace(alip_problem(joint, 0.5), image=noisy[1]), type(None)),
     ]
     for problem, kind in cases:
-        assert type(_solve._exact_pricer(reduce_problem(problem))) is kind
+        assert type(_solve._exact_pricer(reduce_problem(problem), state_of(problem))) is kind
     # Too many couplings for exact pricing: columns are generated instead.
     monkeypatch.setattr(_couplings, "_MOST_CELLS", 10)
-    reduced = reduce_problem(pairs_problem(joint))
+    problem = pairs_problem(joint)
     with pytest.raises(SkliftprivError, match="steps"):
-        CouplingPricer(reduced)
-    assert _solve._exact_pricer(reduced) is None
+        pricer_of(CouplingPricer, problem)
+    assert _solve._exact_pricer(reduce_problem(problem), state_of(problem)) is None
 
 
 def test_couplings_are_priced_rather_than_enumerated() -> None:

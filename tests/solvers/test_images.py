@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from skliftpriv.exceptions import InvalidParameterError
-from skliftpriv.solvers import PosteriorProblem, solve
+from skliftpriv.solvers import PosteriorProblem, _polish, solve
 from skliftpriv.solvers._boxes import corner_bound
 from skliftpriv.solvers._image import Image, Scale, entropy
 from skliftpriv.solvers._partition import Partition
@@ -238,3 +238,14 @@ def test_different_posteriors_of_one_image_become_their_average() -> None:
     np.testing.assert_allclose(q, [0.5, 0.5])
     np.testing.assert_allclose(np.sort(v, axis=0)[::-1][0], np.full(4, 0.5))
     np.testing.assert_allclose(np.sort(v.sum(axis=1)), [1.0, 1.0])
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_sparse_and_dense_weights_agree(monkeypatch, seed: int) -> None:
+    problem = alip_problem(random_joint(4, 12, seed), 0.7)
+    dense = solve(problem, gap=1e-8)
+    monkeypatch.setattr(_polish, "_MANY_CELLS", 0)
+    sparse = solve(problem, gap=1e-8)
+    assert_sound(problem, sparse)
+    assert sparse.kept == pytest.approx(dense.kept, abs=1e-10)
+    np.testing.assert_allclose(sparse.weights @ sparse.posteriors, problem.p_x, atol=1e-14)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from skliftpriv import Channel
+from skliftpriv import LIP, Channel, JointDistribution, mechanisms
 from skliftpriv.views import Flow, ReleaseView, flow_order, pick, spread
 
 from ..plotting.pictures import as_it_is, joint_with_zeros, wide_joint
@@ -62,3 +62,20 @@ def test_labels_are_moved_apart_within_bounds_and_no_further_than_needed():
     np.testing.assert_allclose(
         spread(np.array([0.9, 0.95, 1, 1]), sizes, 0, 1), [0.3, 0.5, 0.7, 0.9]
     )
+
+
+@pytest.mark.parametrize("most", [40, 6])
+def test_ranges_flow_in_their_order(most):
+    counts = np.random.default_rng(2).integers(20, 90, (2, 15))
+    joint = JointDistribution.from_counts(counts, useful_labels=range(30, 45))
+    view = ReleaseView.of_result(mechanisms.subset_merging(joint, LIP(0.2), order="preserve"))
+    x, y = pick(joint.p_x, most), pick(view.p_y, most)
+    flow = Flow.of(view, x, y)
+    for picked, order in ((x, flow.inputs), (y, flow.outputs)):
+        places = picked.shown[order[: picked.shown.size]]
+        assert (np.diff(places) > 0).all()
+        assert sorted(order) == list(range(order.size))
+        assert order.size == picked.shown.size + bool(picked.hidden.size)
+    _, j = np.nonzero(flow.masses[: x.shown.size, : y.shown.size])
+    assert (np.diff(j) >= 0).all()
+    assert flow.masses.sum() == pytest.approx(1)

@@ -84,3 +84,13 @@ def test_a_name_is_torn_apart_at_a_hyphen_and_only_if_it_must_be():
 def test_the_end_of_a_truncated_label_is_marked():
     assert truncate("abcdef", 6) == "abcdef"
     assert truncate("abcd fgh", 6) == "abcd…"
+
+
+def test_a_range_is_cut_in_the_middle_and_does_not_count_members():
+    label = "{a rather long name of the first level to an even longer name of the last level}"
+    short = shorten(label, 26, 1)
+    assert len(short) <= 26
+    assert short.startswith("{a rather")
+    assert short.endswith("level}")
+    assert "+" not in short
+    assert shorten("37 to 45", 26, 1) == "37 to 45"

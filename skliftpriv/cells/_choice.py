@@ -1,0 +1,116 @@
+"""Which rows cells are learnt from: a random choice that depends on numbers of rows only."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["RowChoice", "learning_rows"]
+
+Places = NDArray[np.intp]
+
+#: Rows that cells are learnt from at most; more hardly change them.
+_MOST_ROWS = 100_000
+#: Share of the rows that cells are learnt from if these are not counted.
+_APART = 1 / 3
+
+
+class RowChoice:
+    """Chooses rows to learn cells from while a table is read in parts, however these are cut.
+
+    Every row has a random key from a fixed seed, and the rows with the smallest keys are chosen:
+    all choices of so many rows are equally likely. Whoever reads the table holds the rows that
+    :meth:`add` takes, and drops those that :meth:`thin` does not name.
+
+    .. versionadded:: 0.2
+
+    Attributes
+    ----------
+    n_rows : int
+        Number of rows so far.
+
+    Examples
+    --------
+    >>> from skliftpriv.cells import RowChoice
+    >>> choice = RowChoice()
+    >>> for part in ([10, 11, 12], [13, 14, 15]):
+    ...     taken = choice.add(len(part))
+    >>> choice.rows(apart=False), choice.rows(apart=True).size
+    (array([0, 1, 2, 3, 4, 5]), 2)
+    """
+
+    def __init__(self) -> None:
+        self.n_rows = 0
+        self._random = np.random.default_rng(0)
+        self._keys = np.empty(0)
+        self._held = np.empty(0, dtype=np.intp)
+
+    def add(self, n_rows: int) -> Places:
+        """Go on to the next part, and return the places in it of the rows to hold.
+
+        Parameters
+        ----------
+        n_rows : int
+            Number of rows of the part.
+        """
+        new = self._random.random(n_rows)
+        keys = np.concatenate([self._keys, new])
+        taken = np.arange(n_rows)
+        if keys.size > _MOST_ROWS:
+            taken = np.flatnonzero(new <= np.partition(keys, _MOST_ROWS - 1)[_MOST_ROWS - 1])
+        self._keys = np.concatenate([self._keys, new[taken]])
+        self._held = np.concatenate([self._held, self.n_rows + taken])
+        self.n_rows += n_rows
+        return taken
+
+    @property
+    def crowded(self) -> bool:
+        """Whether so many rows are held that it is time to call :meth:`thin`."""
+        return self._held.size > 2 * _MOST_ROWS
+
+    def thin(self) -> Places:
+        """Return the places, among the rows that are held, of those that have to stay."""
+        stay = self._smallest(_MOST_ROWS)
+        self._keys, self._held = self._keys[stay], self._held[stay]
+        return stay
+
+    def places(self, *, apart: bool) -> Places:
+        """Return the places of the chosen rows among those that are held, in ascending order.
+
+        Parameters
+        ----------
+        apart : bool
+            Whether rows that are learnt from shall not be counted: then they are a third at most.
+        """
+        wanted = int(self.n_rows * _APART) if apart else self.n_rows
+        return self._smallest(min(wanted, _MOST_ROWS))
+
+    def rows(self, *, apart: bool) -> Places:
+        """Return the numbers of the chosen rows, in ascending order; see :meth:`places`."""
+        return self._held[self.places(apart=apart)]
+
+    def _smallest(self, n: int) -> Places:
+        return np.sort(np.argsort(self._keys, kind="stable")[:n])
+
+
+def learning_rows(n_rows: int, *, apart: bool) -> tuple[Places, Places | None]:
+    """Choose the rows that cells are learnt from, and those that are counted.
+
+    The choice depends on nothing but the number of rows.
+
+    Parameters
+    ----------
+    n_rows : int
+        Number of rows.
+    apart : bool
+        Whether rows that are learnt from shall not be counted.
+
+    Returns
+    -------
+    learnt, counted : ndarray of int
+        Numbers of rows in ascending order; None to count all rows.
+    """
+    choice = RowChoice()
+    choice.add(n_rows)
+    learnt = choice.rows(apart=apart)
+    return learnt, np.setdiff1d(np.arange(n_rows), learnt) if apart else None

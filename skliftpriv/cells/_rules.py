@@ -1,0 +1,114 @@
+"""What the leaves of a tree have in common, as readable rules."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._features import CategoryFeature, Feature, NumberFeature
+
+__all__ = ["Leaves", "leaves_of"]
+
+
+@dataclass(frozen=True)
+class _Range:
+    """Values of one feature: above ``low``, up to ``high``; ``gaps`` if NaN is among them."""
+
+    low: float = -np.inf
+    high: float = np.inf
+    gaps: bool = True
+
+
+@dataclass(frozen=True)
+class Leaves:
+    """The leaves of a tree, from left to right.
+
+    Attributes
+    ----------
+    number : ndarray of shape (n_nodes,)
+        Number of the leaf at each node, -1 where there is none.
+    rules : list of str
+        Their numbers and rules.
+    paths : list of tuples of int
+        The nodes from the root to each leaf.
+    """
+
+    number: NDArray[np.intp]
+    rules: list[str]
+    paths: list[tuple[int, ...]]
+
+    def nearest(self, rows: NDArray[Any]) -> NDArray[np.intp]:
+        """Return for each leaf the leaf itself if it has rows, or else its nearest relative.
+
+        That is the leaf with most rows among those that share the longest part of its path.
+        """
+        full = np.flatnonzero(rows > 0)
+        found = np.arange(len(self.paths))
+        for leaf in np.flatnonzero(rows <= 0):
+            shared = [_shared(self.paths[leaf], self.paths[other]) for other in full]
+            closest = full[np.array(shared) == max(shared)]
+            found[leaf] = closest[np.argmax(rows[closest])]
+        return found
+
+
+def _shared(one: tuple[int, ...], other: tuple[int, ...]) -> int:
+    return sum(a == b for a, b in zip(one, other, strict=False))
+
+
+def leaves_of(tree: Any, features: Sequence[Feature]) -> Leaves:
+    """Read the leaves of a fitted tree.
+
+    Parameters
+    ----------
+    tree : the ``tree_`` of a decision tree of scikit-learn
+        Splits columns of numbers.
+    features : sequence of Feature
+        What the columns are.
+    """
+    number = np.full(tree.node_count, -1, dtype=np.intp)
+    rules: list[str] = []
+    paths: list[tuple[int, ...]] = []
+    stack: list[tuple[int, dict[int, _Range], tuple[int, ...]]] = [(0, {}, (0,))]
+    while stack:
+        node, ranges, path = stack.pop()
+        left, right = int(tree.children_left[node]), int(tree.children_right[node])
+        if left < 0:
+            number[node] = len(rules)
+            rules.append(_rule(features, ranges))
+            paths.append(path)
+            continue
+        feature, threshold = int(tree.feature[node]), float(tree.threshold[node])
+        gaps_left = bool(tree.missing_go_to_left[node])
+        now = ranges.get(feature, _Range())
+        below = replace(now, high=min(now.high, threshold), gaps=now.gaps and gaps_left)
+        above = replace(now, low=max(now.low, threshold), gaps=now.gaps and not gaps_left)
+        # The left child is read first, so it is put on the stack last.
+        stack.append((right, {**ranges, feature: above}, (*path, right)))
+        stack.append((left, {**ranges, feature: below}, (*path, left)))
+    # Numbers keep long rules apart where they are cut off, and in the order of the tree.
+    width = len(str(len(rules)))
+    named = [f"#{i + 1:0{width}d} {rule}" for i, rule in enumerate(rules)]
+    return Leaves(number, named, paths)
+
+
+def _rule(features: Sequence[Feature], ranges: dict[int, _Range]) -> str:
+    """Write the conditions of a leaf, one per column, in the order in which the tree splits."""
+    columns: dict[str, list[tuple[Feature, _Range]]] = {}
+    for i, found in ranges.items():
+        columns.setdefault(features[i].name, []).append((features[i], found))
+    return ", ".join(map(_condition, columns.values())) or "all rows"
+
+
+def _condition(parts: list[tuple[Feature, _Range]]) -> str:
+    """Write what one column must hold; categories may be split in several orders."""
+    feature, found = parts[0]
+    gaps = feature.gaps and all(part.gaps for _, part in parts)
+    if isinstance(feature, NumberFeature):
+        return feature.condition(found.low, found.high, gaps)
+    assert isinstance(feature, CategoryFeature)
+    sets = [f.inside(r.low, r.high) for f, r in parts if isinstance(f, CategoryFeature)]
+    return feature.condition(set.intersection(*sets), gaps)

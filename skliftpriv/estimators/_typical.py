@@ -1,0 +1,55 @@
+"""Typical rows: what the columns of X usually hold given the output."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from .._arrays import FloatArray, Label
+from ..cells import Cells, ColumnValues
+from ..channel import Channel, as_parts
+
+__all__ = ["typical_rows"]
+
+
+def typical_rows(channel: Channel, p_x: FloatArray, cells: Cells | None) -> list[tuple[Label, ...]]:
+    """Return a row for every output, with the typical value of each column given the output.
+
+    Parameters
+    ----------
+    channel : Channel
+        P(Y|X).
+    p_x : ndarray
+        Distribution of X.
+    cells : Cells or None
+        What X consists of; None if its symbols are values of the columns.
+
+    Returns
+    -------
+    list of tuples
+        Medians of numbers and the most common of other values.
+    """
+    posterior = channel.posterior(p_x)
+    if cells is None:
+        columns = [
+            _values_of(part).typical(posterior)
+            for part in zip(*map(as_parts, channel.inputs), strict=True)
+        ]
+    else:
+        place: dict[Label, int] = {label: i for i, label in enumerate(cells.labels)}
+        known = np.array([label in place for label in channel.inputs])
+        weights = np.zeros((len(posterior), len(cells.labels)))
+        weights[:, [place[x] for x in channel.inputs if x in place]] = posterior[:, known]
+        # Of cells that no row to learn from had, no values are known: the average row stands in.
+        average = np.zeros(len(cells.labels))
+        average[[place[x] for x in channel.inputs if x in place]] = p_x[known] / p_x[known].sum()
+        columns = cells.typical(weights + posterior[:, ~known].sum(axis=1)[:, None] * average)
+    return list(zip(*columns, strict=True))
+
+
+def _values_of(symbols: Sequence[Label]) -> ColumnValues:
+    """Describe a column in which every symbol of X has one value."""
+    column = np.empty(len(symbols), dtype=object)
+    column[:] = symbols
+    return ColumnValues.count(column, np.arange(len(symbols)), len(symbols))

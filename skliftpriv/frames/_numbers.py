@@ -1,0 +1,75 @@
+"""Columns of numbers, and some of the rows of a column."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from .._arrays import FloatArray
+
+__all__ = ["as_numbers", "rows_of"]
+
+
+def as_numbers(column: Any) -> FloatArray | None:
+    """Read a column of numbers or dates as numbers, NaN where a value is missing.
+
+    Parameters
+    ----------
+    column : narwhals Series or one-dimensional array
+        The column. Dates are counted in microseconds.
+
+    Returns
+    -------
+    ndarray of float, or None
+        None if the column holds anything else, such as text, categories or booleans.
+    """
+    if isinstance(column, nw.Series):
+        dtype = column.dtype
+        if dtype.is_numeric():
+            return _filled(column)
+        if isinstance(dtype, nw.Date | nw.Datetime):
+            return _filled(column.dt.timestamp("us"))
+        if isinstance(dtype, nw.Duration):
+            return _filled(column.dt.total_microseconds())
+        if dtype != nw.Object:
+            return None
+        column = column.to_numpy()
+    values = np.asarray(column)
+    if values.dtype.kind in "iuf":
+        return values.astype(float)
+    if values.dtype.kind in "mM":
+        missing = np.isnat(values)
+        kind = "m8[us]" if values.dtype.kind == "m" else "M8[us]"
+        return np.where(missing, np.nan, values.astype(kind).astype(np.int64).astype(float))
+    return _numbers_in(values) if values.dtype.kind == "O" else None
+
+
+def _filled(column: nw.Series[Any]) -> FloatArray:
+    """Write a column of numbers as an array, NaN where a value is missing."""
+    return np.asarray(column.cast(nw.Float64).fill_null(np.nan).to_numpy(), dtype=float)
+
+
+def _numbers_in(values: NDArray[np.object_]) -> FloatArray | None:
+    """Read objects as numbers, or return None if some are not."""
+    try:
+        codes, distinct = pd.factorize(values)
+    except TypeError:  # values such as lists, which are refused as categories
+        return None
+    plain = [v for v in distinct if isinstance(v, Real) and not isinstance(v, bool | np.bool_)]
+    if len(plain) < len(distinct) or not plain:
+        return None
+    try:
+        numbers = np.array([*plain, np.nan], dtype=float)
+    except OverflowError:  # an integer beyond the range of floats
+        return None
+    return numbers[codes]
+
+
+def rows_of(column: Any, rows: NDArray[np.intp]) -> Any:
+    """Return some of the rows of a column: a narwhals series or a one-dimensional array."""
+    return column[rows]

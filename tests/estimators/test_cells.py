@@ -1,0 +1,559 @@
+"""Whole tables: sanitisers that reduce rows to cells keep their promises."""
+
+import pickle
+from itertools import pairwise
+
+import narwhals as nw
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from sklearn.base import BaseEstimator, clone
+from sklearn.cluster import KMeans
+from sklearn.compose import make_column_selector, make_column_transformer
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
+from sklearn.tree import DecisionTreeClassifier
+
+from skliftpriv import (
+    ConditionalReporting,
+    CountedRows,
+    GRRSanitizer,
+    ORRSanitizer,
+    OUESanitizer,
+    SRLIPSanitizer,
+    SRRSanitizer,
+    SubsetMergingSanitizer,
+    WatchdogSanitizer,
+    audit,
+)
+from skliftpriv.cells import learning_rows
+from skliftpriv.exceptions import InvalidParameterError, UnknownCategoryError
+from skliftpriv.html import report_page
+from skliftpriv.metrics import attacker_advantage, attacker_advantage_bound
+from skliftpriv.model_selection import tradeoff_curve
+
+from ..cells.tables import people
+
+FRAME = people(3_000).drop(columns="income")
+INCOME = people(3_000)["income"]
+USEFUL = ["age", "job", "hours", "since"]
+SANITIZERS = [
+    WatchdogSanitizer,
+    SubsetMergingSanitizer,
+    ORRSanitizer,
+    SRRSanitizer,
+    GRRSanitizer,
+    ConditionalReporting,
+]
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::skliftpriv.exceptions.SampleSizeWarning",
+    "ignore::skliftpriv.exceptions.UnprotectedColumnsWarning",
+)
+
+
+def target(**changes):
+    options = {"epsilon": 0.3, "cells": 20, "utility": "target", **changes}
+    return ORRSanitizer("sex", **options)
+
+
+@pytest.mark.parametrize("kind", SANITIZERS)
+@pytest.mark.parametrize("y", [INCOME, None], ids=["target", "columns"])
+def test_the_lift_of_what_is_released_is_within_the_budget(kind, y):
+    sanitizer = kind("sex", epsilon=0.4, cells=15).fit(FRAME, y)
+    assert sanitizer.report_.satisfied
+    assert sanitizer.joint_.shape[1] <= 15
+    codes = sanitizer.encode(FRAME)
+    n_cells = sanitizer.joint_.shape[1]
+    s = pd.factorize(FRAME["sex"], sort=True)[0]
+    # Counted again, from the cells of the rows and the integers that are sampled.
+    sampled = sanitizer.result_.certified.channel.matrix
+    p_sy = np.array([sampled[codes[s == value]].sum(axis=0) for value in (0, 1)]) / len(FRAME)
+    lift = p_sy / p_sy.sum(axis=0) / p_sy.sum(axis=1, keepdims=True)
+    assert np.abs(np.log(lift)).max() <= 0.4 + 1e-9
+    assert set(codes % n_cells) == set(range(n_cells))
+    released = sanitizer.transform(FRAME)
+    assert list(released.columns) == list(sanitizer.get_feature_names_out()) == ["cell"]
+
+
+@pytest.mark.parametrize("kind", [OUESanitizer, SRLIPSanitizer])
+def test_sanitisers_of_other_outputs_have_no_cells(kind):
+    with pytest.raises(TypeError, match="cells"):
+        kind("sex", cells=10)
+
+
+def test_what_is_kept_is_that_of_the_mechanism_on_the_table_of_cells():
+    sanitizer = target().fit(FRAME, INCOME)
+    cell = np.array(sanitizer.joint_.useful_labels, dtype=object)[sanitizer.encode(FRAME)]
+    plain = pd.DataFrame({"sex": FRAME["sex"], "cell": cell})
+    by_hand = target(cells=None).fit(plain, INCOME)
+    assert by_hand.joint_ == sanitizer.joint_
+    assert by_hand.report_.utility_kept == pytest.approx(sanitizer.report_.utility_kept, abs=1e-6)
+
+
+@pytest.mark.parametrize("seen", [False, True])
+def test_the_target_is_kept_best_by_the_mechanism_for_it(seen):
+    curve = tradeoff_curve(
+        {
+            "target": target(use_sensitive=seen),
+            "useful": ORRSanitizer("sex", cells=20, use_sensitive=seen),
+            "merging": SubsetMergingSanitizer("sex", cells=20),
+        },
+        FRAME,
+        [0.1, 0.4],
+        y=INCOME,
+    )
+    assert curve["satisfied"].all()
+    kept = curve.pivot(index="epsilon", columns="mechanism", values="target_kept")
+    assert (kept["target"] >= kept[["useful", "merging"]].max(axis=1) - 1e-6).all()
+
+
+def test_a_pipeline_is_fitted_and_searched():
+    encoder = make_column_transformer(
+        (
+            OneHotEncoder(handle_unknown="ignore"),
+            make_column_selector(dtype_exclude="number"),
+        ),
+        remainder="passthrough",
+    )
+    model = make_pipeline(
+        target(output="typical", useful=["age", "job"]), encoder, LogisticRegression(max_iter=5_000)
+    )
+    assert cross_val_score(model, FRAME, INCOME, cv=3, scoring="roc_auc").min() > 0.6
+    grid = {"orrsanitizer__epsilon": [0.1, 1.0], "orrsanitizer__cells": [4, 20]}
+    search = GridSearchCV(model, grid, cv=2, scoring="roc_auc").fit(FRAME, INCOME == "high")
+    assert set(search.best_params_) == set(grid)
+    assert search.best_score_ > 0.6
+    assert search.predict(FRAME).dtype == bool
+
+
+def test_a_number_as_target_is_binned():
+    rng = np.random.default_rng(0)
+    pay = FRAME["age"] * 100.0 + rng.normal(size=len(FRAME))
+    sanitizer = target(epsilon=1.0).fit(FRAME, pay)
+    assert len(sanitizer.counted_.target.edges) == 9
+    assert sanitizer.report_.utility_kept > 0.5
+    with pytest.raises(InvalidParameterError, match=r"fit\(X, y\)"):
+        target().fit(FRAME)
+
+
+def as_kind(frame, kind):
+    return {"pandas": lambda f: f, "polars": pl.from_pandas, "arrow": pa.Table.from_pandas}[kind](
+        frame
+    )
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars", "arrow"])
+def test_typical_rows_have_the_columns_and_types_of_the_table(kind):
+    typed = FRAME.assign(job=FRAME["job"].astype("category"), old=FRAME["age"] > 50)
+    table = as_kind(typed, kind)
+    released = target(output="typical", epsilon=0.5).fit(table, INCOME).transform(table)
+    assert type(released) is type(table)
+    back = released if kind == "pandas" else released.to_pandas()
+    assert list(back.columns) == [*USEFUL, "old"]
+    assert back["age"].dtype.kind == "i"
+    assert set(back["age"]) <= set(FRAME["age"])
+    assert set(back["job"].dropna()) <= set(FRAME["job"].dropna())
+    assert back["since"].dtype.kind == "M"
+    assert back["old"].dtype == bool
+    if kind == "pandas":
+        pd.testing.assert_series_equal(back.dtypes, typed[back.columns].dtypes)
+    if kind == "polars":
+        assert released.schema == table.select(released.columns).schema
+
+
+def test_typical_rows_depend_on_the_output_alone():
+    sanitizer = target().fit(FRAME, INCOME)
+    drawn = sanitizer.sample_outputs(FRAME)
+    releaser_rows = sanitizer.set_params(output="typical", verbose=False).transform(FRAME)
+    assert len(releaser_rows.drop_duplicates()) <= len(sanitizer.channel_.outputs)
+    assert len(drawn) == len(releaser_rows)
+
+
+def test_typical_rows_of_an_array_stay_numbers():
+    array = np.column_stack(
+        [FRAME["age"], FRAME["hours"], pd.factorize(FRAME["sex"], sort=True)[0]]
+    ).astype(float)
+    released = ORRSanitizer(2, cells=10, epsilon=0.5, output="typical").fit_transform(array)
+    assert released.dtype == float
+    assert released.shape == (len(array), 2)
+    assert set(released[:, 0]) <= set(array[:, 0])
+
+
+def test_typical_rows_without_cells_are_typical_values():
+    frame = FRAME.assign(age=FRAME["age"] // 20 * 20)
+    sanitizer = SubsetMergingSanitizer("sex", ["age", "job"], epsilon=0.3, output="typical")
+    released = sanitizer.fit(frame).transform(frame)
+    assert released["age"].dtype == frame["age"].dtype
+    counts = frame.groupby(["age", "job"], dropna=False).size()
+    members = sanitizer.channel_.members(sanitizer.channel_.outputs[0])
+    parts = pd.DataFrame(list(members), columns=["age", "job"])
+    n_rows = [counts.loc[(age, np.nan if job is None else job)] for age, job in members]
+    ages = np.repeat(parts["age"], n_rows).to_numpy()
+    first = sanitizer.sample_outputs(frame) == 0
+    assert set(released.loc[first, "age"]) == {np.quantile(ages, 0.5, method="inverted_cdf")}
+
+
+def test_rows_never_seen_are_released():
+    sanitizer = target().fit(FRAME, INCOME)
+    strange = FRAME.head(2).assign(age=[150, -3], job=["pilot", None])
+    assert len(sanitizer.transform(strange)) == 2
+    assert "resample" not in str(sanitizer.guarantee_)
+    clusters = GRRSanitizer("sex", "job", epsilon=1.0, cells=Odd()).fit(FRAME)
+    with pytest.raises(UnknownCategoryError, match="another cell"):
+        clusters.transform(FRAME.assign(job="pilot"))
+
+
+def test_new_values_of_s_are_told_where_they_matter():
+    for seen, words in ((True, "Values of sex not seen at fit"), (False, None)):
+        sanitizer = target(use_sensitive=seen, handle_unknown="resample").fit(FRAME, INCOME)
+        text = str(sanitizer.guarantee_)
+        assert ("not seen at fit" in text) == seen
+        assert words is None or words in text
+        assert "falls into one of the cells" in report_page(sanitizer)
+        assert ("values of sex that were not counted" in report_page(sanitizer)) == seen
+        assert len(sanitizer.transform(FRAME.head(3).assign(sex="X"))) == 3
+
+
+class Odd(KMeans):
+    """Clusters in which new rows have a cell of their own."""
+
+    def fit(self, X, y=None):
+        return self
+
+    def predict(self, X):
+        return np.where((X > 0).any(axis=1), X.argmax(axis=1), 99)
+
+
+def test_a_missing_s_is_explained():
+    sanitizer = target(use_sensitive=True).fit(FRAME, INCOME)
+    with pytest.raises(InvalidParameterError, match="looks at the sensitive values"):
+        sanitizer.transform(FRAME.drop(columns="sex"))
+    released = sanitizer.transform(FRAME.drop(columns="sex"), sensitive_features=FRAME["sex"])
+    assert len(released) == len(FRAME)
+    assert sanitizer.conditional_channel_.matrix.shape[0] == 2 * sanitizer.joint_.shape[1]
+
+
+def test_with_confidence_cells_are_learnt_from_other_rows():
+    sanitizer = target(confidence=0.95, epsilon=2.0).fit(FRAME, INCOME)
+    summary = sanitizer.guarantee_.cells
+    assert summary.apart
+    assert summary.n_rows + sanitizer.guarantee_.n_rows == len(FRAME)
+    assert "other rows than those counted" in str(sanitizer.guarantee_)
+    # Rows that were learnt from do not change the counts, and counted rows not the cells.
+    rows = sanitizer.counted_
+    assert rows.n_rows == 2_000
+    plain = target().fit(FRAME, INCOME).guarantee_
+    assert not plain.cells.apart
+    assert "which are counted, too" in str(plain)
+    same = CountedRows.of(FRAME, "sex", cells=20, target=INCOME)
+    with pytest.raises(InvalidParameterError, match="apart=True"):
+        target(confidence=0.95).fit(same)
+    apart = CountedRows.of(FRAME, "sex", cells=20, target=INCOME, apart=True)
+    assert target(confidence=0.95, epsilon=2.0).fit(apart).joint_ == sanitizer.joint_
+
+
+@pytest.mark.slow
+def test_confidence_holds_for_the_distribution_that_rows_came_from():
+    """The true levels of a large table, for cells and mechanisms fitted to samples of it."""
+    everyone = people(200_000, seed=5)
+    broken = 0
+    for seed in range(20):
+        rows = everyone.sample(1_500, random_state=seed)
+        sanitizer = SubsetMergingSanitizer(
+            "sex", USEFUL, epsilon=0.7, cells=12, confidence=0.9
+        ).fit(rows, rows["income"])
+        p_sy = pd.crosstab(everyone["sex"], sanitizer.sample_outputs(everyone)).to_numpy()
+        p_sy = p_sy / p_sy.sum()
+        lift = p_sy / p_sy.sum(axis=0) / p_sy.sum(axis=1, keepdims=True)
+        broken += np.abs(np.log(lift)).max() > 0.7 + 0.02
+    assert broken <= 5  # two expected at most
+
+
+def test_batches_are_counted_in_the_cells_of_the_first():
+    first, second = FRAME.iloc[:1_500], FRAME.iloc[1_500:]
+    batches = target().partial_fit(first, INCOME.iloc[:1_500])
+    cells = batches.cells_
+    batches.partial_fit(second, INCOME.iloc[1_500:])
+    assert batches.cells_ is cells
+    assert batches.guarantee_.n_rows == 3_000
+    with pytest.raises(InvalidParameterError, match="cells of ORRSanitizer changed"):
+        batches.set_params(cells=5).partial_fit(first, INCOME.iloc[:1_500])
+    one = CountedRows.of(first, "sex", cells=8)
+    both = one + CountedRows.of(second, "sex", cells=one.cells)
+    assert both.n_rows == 3_000
+    # Parts may be counted in other processes.
+    elsewhere = pickle.loads(pickle.dumps(CountedRows.of(second, "sex", cells=one.cells)))
+    assert (one + elsewhere).n_rows == 3_000
+    with pytest.raises(InvalidParameterError, match="same cells"):
+        one + CountedRows.of(second, "sex", cells=8)
+    with pytest.raises(InvalidParameterError, match="counted without cells"):
+        GRRSanitizer("sex", "job", cells=8).fit(CountedRows.of(first, "sex", "job"))
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [KMeans(5, n_init=1, random_state=0), DecisionTreeClassifier(max_leaf_nodes=5)],
+    ids=["kmeans", "tree"],
+)
+def test_cells_of_an_estimator(cells):
+    sanitizer = SubsetMergingSanitizer("sex", epsilon=1.0, cells=cells)
+    sanitizer.fit(FRAME, INCOME)
+    assert sanitizer.joint_.shape[1] == 5
+    assert sanitizer.report_.satisfied
+    name = "n_clusters" if isinstance(cells, KMeans) else "max_leaf_nodes"
+    fewer = clone(sanitizer).set_params(**{f"cells__{name}": 3})
+    assert fewer.fit(FRAME, INCOME).joint_.shape[1] == 3
+    again = pickle.loads(pickle.dumps(sanitizer))
+    np.testing.assert_array_equal(again.encode(FRAME), sanitizer.encode(FRAME))
+    assert len(again.transform(FRAME)) == len(FRAME)
+
+
+@pytest.mark.parametrize(
+    ("cells", "message"),
+    [(1, "cells"), ("many", "cells"), (10_000, "cells"), (OneHotEncoder(), "cells")],
+)
+def test_what_makes_no_cells_is_refused(cells, message):
+    with pytest.raises(ValueError, match=message):
+        GRRSanitizer("sex", cells=cells).fit(FRAME)
+
+
+def test_too_few_rows_are_refused():
+    with pytest.raises(InvalidParameterError, match="at least 60 are needed"):
+        GRRSanitizer("sex", cells=5).fit(FRAME.head(59))
+    with pytest.raises(InvalidParameterError, match="learnt from 33 rows"):
+        GRRSanitizer("sex", cells=5, confidence=0.9).fit(FRAME.head(100))
+
+
+def test_ranges_go_with_an_ordered_column_and_not_with_cells():
+    with pytest.raises(InvalidParameterError, match="cells have no order"):
+        SubsetMergingSanitizer("sex", cells=5, order="preserve").fit(FRAME)
+
+
+def test_names_of_records_are_never_typical():
+    named = FRAME.assign(name=[f"person {i}" for i in range(len(FRAME))])
+    released = target(output="typical").fit(named, INCOME).transform(named)
+    assert released["name"].isna().all()
+    empty = FRAME.assign(nothing=np.nan, never=pd.NaT)
+    released = target(output="typical").fit(empty, INCOME).transform(empty)
+    assert released["nothing"].isna().all()
+    assert released["never"].isna().all()
+
+
+def test_audit_and_attackers_agree_with_the_guarantee():
+    # Many cells may have a rare output, of which 20,000 rows do not tell enough.
+    sanitizer = target(epsilon=1.0, confidence=0.95, cells=10).fit(FRAME, INCOME)
+    fresh = people(20_000, seed=9)
+    assert audit(sanitizer, fresh[FRAME.columns]).verdict == "holds"
+    released = sanitizer.transform(FRAME)
+    gain = attacker_advantage(FRAME["sex"], released, random_state=0)
+    assert gain <= attacker_advantage_bound(sanitizer.notion_, sanitizer.joint_.p_s)
+
+
+def test_frequencies_of_cells_are_estimated():
+    sanitizer = target(epsilon=1.5).fit(FRAME, INCOME)
+    for output in ("label", "code"):
+        sanitizer.set_params(output=output)
+        found = sanitizer.estimate_frequencies(sanitizer.transform(FRAME))
+        assert list(found.index) == list(sanitizer.joint_.useful_labels)
+        assert found["estimate"].sum() == pytest.approx(1.0)
+
+
+def test_the_page_shows_the_cells():
+    sanitizer = target(epsilon=0.2).fit(FRAME, INCOME)
+    page = report_page(sanitizer, target_name="income")
+    assert "<h2>The cells</h2>" in page
+    assert "20 cells, learnt from 3,000 rows" in page
+    assert "falls into one of the cells" in page
+    assert "job" in page
+    plain = report_page(SubsetMergingSanitizer("sex", "job", epsilon=0.5).fit(FRAME))
+    assert "<h2>The cells</h2>" not in plain
+
+
+def test_labels_are_rules_in_the_order_of_the_tree():
+    labels = target().fit(FRAME, INCOME).joint_.useful_labels
+    numbers = [int(label.split(" ")[0].removeprefix("#")) for label in labels]
+    assert all(low < high for low, high in pairwise(numbers))
+
+
+def typical(**changes):
+    return ORRSanitizer("sex", **{"cells": 10, "epsilon": 0.5, "output": "typical", **changes})
+
+
+@pytest.mark.parametrize("kind", ["pandas", "ordered", "polars", "enum", "arrow"])
+def test_typical_rows_do_not_list_the_values_of_other_rows(kind):
+    """Categories are released with a column, whether they occur in it or not."""
+    rng = np.random.default_rng(0)
+    common = rng.integers(0, 60, len(FRAME))
+    names = [f"person {i}" for i in range(len(FRAME))]
+    some = [names[i] for i in common]
+    frame = FRAME.assign(name=pd.Categorical(some, names, ordered=kind == "ordered"))
+    table = (
+        frame if kind in ("pandas", "ordered") else as_kind(frame, kind.replace("enum", "polars"))
+    )
+    if kind == "enum":
+        table = table.with_columns(pl.col("name").cast(pl.Enum(names)))
+    released = typical().fit(table, INCOME).transform(table)
+    found = released["name"]
+    if kind == "polars":
+        assert found.dtype == pl.Categorical
+        return
+    listed = {
+        "enum": lambda: list(found.dtype.categories),
+        "arrow": lambda: found.chunk(0).dictionary.to_pylist(),
+    }.get(kind, lambda: list(found.cat.categories))()
+    assert 1 < len(listed) <= 10
+    if kind in ("ordered", "enum"):
+        assert listed == sorted(listed, key=names.index)
+
+
+@pytest.mark.parametrize("output", ["typical", "label"])
+def test_the_types_of_released_columns_are_those_of_fit(output):
+    """In pandas the type of a row depends on whether its value is missing."""
+    frame = FRAME.assign(age=FRAME["age"] // 20)
+    options = {"output": output, "handle_unknown": "resample", "useful": "age"}
+    sanitizers = [
+        typical(**options, cells=4).fit(frame),
+        GRRSanitizer("sex", epsilon=1.0, **options).fit(frame),
+        GRRSanitizer("sex", epsilon=1.0, **options).fit(pl.from_pandas(frame)),
+    ]
+    for sanitizer in sanitizers:
+        types = {
+            sanitizer.transform(frame.head(1).assign(age=age)).dtypes.iloc[0]
+            for age in (1, 1.5, np.nan, pd.array([1], dtype="Int8"))
+        }
+        assert len(types) == 1
+    array = np.column_stack([frame["age"], frame["sex"] == "F"])
+    sanitizer = GRRSanitizer(1, output=output, epsilon=1.0, handle_unknown="resample").fit(array)
+    assert sanitizer.transform(np.array([[np.nan, 1.0]])).dtype == array.dtype
+
+
+def test_counted_rows_do_not_decide_on_cells_or_bins():
+    """With confidence the rows that are counted may change nothing but the counts."""
+    rng = np.random.default_rng(0)
+    learnt, counted = learning_rows(len(FRAME), apart=True)
+    pay = FRAME["age"] * 100.0 + rng.normal(size=len(FRAME))
+    other, other_pay = FRAME.copy(), pay.copy()
+    mixed = rng.permutation(counted)
+    other.iloc[counted] = FRAME.iloc[mixed].to_numpy()
+    other = other.astype(FRAME.dtypes)
+    other_pay.iloc[counted] = pay.iloc[mixed] + 500
+    one, two = (
+        target(confidence=0.9, epsilon=2.0).fit(*rows)
+        for rows in ((FRAME, pay), (other, other_pay))
+    )
+    assert one.counted_.target.edges == two.counted_.target.edges
+    assert one.cells_.labels == two.cells_.labels
+    np.testing.assert_array_equal(
+        one.cells_.encode(columns_of(FRAME))[0][learnt],
+        two.cells_.encode(columns_of(FRAME))[0][learnt],
+    )
+
+
+def columns_of(frame):
+    table = nw.from_native(frame, eager_only=True)
+    return [table[name] for name in USEFUL]
+
+
+def test_new_values_of_s_are_in_the_guarantee():
+    """A tree has a cell for every row, but a mechanism that looks at S has none for a new s."""
+    sanitizer = target(use_sensitive=True, handle_unknown="resample").fit(FRAME, INCOME)
+    assert (sanitizer.encode(FRAME.assign(sex="X")) == -1).all()
+    assert "Values of sex not seen at fit are replaced by a draw" in str(sanitizer.guarantee_)
+    assert "values of sex that were not counted get a draw" in report_page(sanitizer)
+    refusing = target(use_sensitive=True).fit(FRAME, INCOME)
+    assert "values of sex that were not counted are refused" in report_page(refusing)
+    blind = target(handle_unknown="resample").fit(FRAME, INCOME)
+    assert "replaced by a draw" not in str(blind.guarantee_)
+
+
+def test_typical_rows_of_cells_that_only_a_later_batch_has():
+    sanitizer = GRRSanitizer("sex", "job", epsilon=1.0, cells=Odd(), output="typical").fit(FRAME)
+    sanitizer.partial_fit(FRAME.assign(job=np.where(FRAME["age"] > 70, "pilot", FRAME["job"])))
+    assert "another cell" in sanitizer.joint_.useful_labels
+    released = sanitizer.transform(FRAME.assign(job="pilot"))
+    assert set(released["job"].dropna()) <= set(FRAME["job"].dropna())
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars", "arrow"])
+@pytest.mark.parametrize("empty", [np.nan, None], ids=["numbers", "nothing"])
+def test_a_column_without_values_stays_without_values(kind, empty):
+    table = as_kind(FRAME.assign(empty=empty), kind)
+    released = typical().fit(table, INCOME).transform(table)
+    column = released["empty"]
+    assert pd.isna(
+        np.asarray(column.to_pylist() if kind == "arrow" else column.to_list(), float)
+    ).all()
+
+
+@pytest.mark.parametrize("value", [[1], {}], ids=["list", "dict"])
+def test_a_column_that_holds_no_categories_is_named(value):
+    frame = FRAME.assign(strange=[value] * len(FRAME))
+    with pytest.raises(InvalidParameterError, match="The column 'strange' holds values"):
+        typical().fit(frame, INCOME)
+
+
+class Predicting(BaseEstimator):
+    """Predicts what it is told to."""
+
+    def __init__(self, kind="numbers"):
+        self.kind = kind
+
+    def fit(self, X, y=None):
+        return self
+
+    def predict(self, X):
+        high = (X[:, 0] > 0).astype(int)
+        return {
+            "numbers": high - 5.5,
+            "text": np.array(["a", "b"])[high],
+            "column": high[:, None],
+            "short": high[:3],
+            "nothing": None,
+            "mixed": np.array(["a", 1], dtype=object)[high],
+            "missing": np.where(high, np.nan, 1.0),
+            "several": np.column_stack([high, high]),
+        }[self.kind]
+
+
+@pytest.mark.parametrize("kind", ["numbers", "text", "column"])
+def test_cells_have_any_names(kind):
+    assert typical(cells=Predicting(kind)).fit(FRAME, INCOME).joint_.shape == (2, 2)
+
+
+@pytest.mark.parametrize(
+    ("kind", "message"),
+    [
+        ("short", r"a cell for each of 3,000 rows.* shape \(3,\)"),
+        ("nothing", "a cell for each of 3,000 rows"),
+        ("mixed", "cells of the types int, str"),
+        ("missing", "predicts missing values"),
+        ("several", "puts each row into 2 cells"),
+    ],
+)
+def test_predictions_that_are_no_cells_are_explained(kind, message):
+    with pytest.raises(InvalidParameterError, match=f"cells=Predicting .*{message}"):
+        typical(cells=Predicting(kind)).fit(FRAME, INCOME)
+
+
+def test_rows_are_put_into_cells_some_at_a_time(monkeypatch):
+    sanitizer = target().fit(FRAME, INCOME)
+    frame = FRAME.set_index("age", drop=False)
+    at_once = sanitizer.encode(frame)
+    monkeypatch.setattr("skliftpriv.cells._cells._CHUNK_ROWS", 7)
+    np.testing.assert_array_equal(sanitizer.encode(frame), at_once)
+
+
+def test_a_changed_parameter_of_an_estimator_of_cells_is_noticed():
+    cells = KMeans(5, n_init=1, random_state=np.random.RandomState(0))
+    sanitizer = SubsetMergingSanitizer("sex", cells=cells).fit(FRAME)
+    sanitizer.partial_fit(FRAME).transform(FRAME)
+    sanitizer.set_params(cells__n_clusters=3)
+    with pytest.raises(InvalidParameterError, match=r"cells__n_clusters of .* changed after fit"):
+        sanitizer.transform(FRAME)
+    with pytest.raises(InvalidParameterError, match=r"cells__n_clusters of .* changed after fit"):
+        sanitizer.partial_fit(FRAME)
+    assert sanitizer.fit(FRAME).joint_.shape[1] == 3
