@@ -89,6 +89,11 @@ class ColumnType:
         if self.backend is nw.Implementation.PANDAS:
             native = pd.Series(labels, dtype=dtype, name=name)
             return nw.from_native(native, series_only=True)
+        if self.backend is nw.Implementation.PYARROW and dtype == nw.Categorical:
+            # Narwhals 2.0 cannot make one.
+            text = nw.new_series(name, labels, nw.String, backend=self.backend)
+            native = nw.to_native(text).dictionary_encode()
+            return nw.from_native(native, series_only=True).alias(name)
         return nw.new_series(name, labels, dtype, backend=self.backend)
 
 

@@ -83,8 +83,11 @@ def test_polars_and_pyarrow_columns_of_any_type_are_read_and_released_as_text(ki
         released = sanitizer.fit_transform(frame)
         assert released.schema == {"x": pl.String}
     else:
-        released = sanitizer.fit_transform(frame.to_arrow())
+        table = frame.to_arrow()
+        released = sanitizer.fit_transform(table)
         assert released.schema.field("x").type == pa.string()
+        if kind == "Enum" and not table.schema.field("x").type.ordered:
+            symbols = sorted(symbols)  # polars 1 does not tell pyarrow that an Enum is ordered
     assert list(sanitizer.joint_.useful_labels) == symbols
 
 
