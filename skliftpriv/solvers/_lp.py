@@ -174,8 +174,8 @@ class ImageLP:
                 [np.ones((1, n)), np.zeros((1, 2 * free))],
             ]
         )
-        ends = [np.concatenate([end, np.zeros(free), [1.0]]) for end in (lo, hi)]
-        self._solver = _dense(matrix, *ends, np.zeros(n + 2 * free))
+        lower, upper = (np.concatenate([end, np.zeros(free), [1.0]]) for end in (lo, hi))
+        self._solver = _dense(matrix, lower, upper, np.zeros(n + 2 * free))
 
     def set_prices(self, prices: FloatArray, steepest: float) -> None:
         """Set the price of each symbol, and what a unit of difference from u costs."""
