@@ -6,7 +6,7 @@ import numpy as np
 
 from ._bound import BoundImprover
 from ._column_pool import ColumnPool
-from ._facets import FacetImprover
+from ._planes import PlaneImprover
 from ._presolve import ReducedProblem
 from ._pricing import first_columns, price_heuristically
 from ._state import SolverState
@@ -32,7 +32,7 @@ def generate_columns(
     found, largest = first_columns(reduced, lp, state)
     pool.add(found, always=True)
     price_heuristically(pool, lp, state, np.random.default_rng(random_state))
-    if not state.finished and FacetImprover.suits(reduced):
-        FacetImprover(state, reduced, pool, lp).run()
+    if not state.finished and PlaneImprover.suits(reduced):
+        PlaneImprover(state, reduced, pool, lp).run()
     if not state.finished:
         BoundImprover(state, reduced, pool, lp, largest).run()
