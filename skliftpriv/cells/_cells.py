@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator
 
 from .._arrays import FloatArray, Label
 from ..exceptions import InvalidParameterError
-from ..frames import Encoded
+from ..frames import Encoded, row_slices, rows_of
 from ._partitions import LEAST_ROWS, Partition, Sample, partition_of
 from ._typical import ColumnValues
 
@@ -24,8 +24,6 @@ CellsLike: TypeAlias = int | BaseEstimator
 
 #: Fewer rows than this are too few to learn from.
 _LEAST_ROWS = 60
-#: Rows that are put into cells at a time, so that memory does not grow with the rows.
-_CHUNK_ROWS = 100_000
 _UNSEEN = "another cell"
 
 
@@ -88,9 +86,9 @@ class Cells:
 
     def encode(self, columns: Sequence[Any]) -> Encoded:
         """Return the number of the cell of each row, and the names of the cells."""
-        starts = range(0, max(len(columns[0]), 1), _CHUNK_ROWS)
-        parts = [[column[start : start + _CHUNK_ROWS] for column in columns] for start in starts]
-        codes = np.concatenate([self._partition.codes(part) for part in parts])
+        codes = np.empty(len(columns[0]), dtype=np.intp)
+        for part in row_slices(codes.size):
+            codes[part] = self._partition.codes([rows_of(column, part) for column in columns])
         unseen = codes < 0
         if not unseen.any():
             return codes, list(self.labels)

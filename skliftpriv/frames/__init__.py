@@ -2,7 +2,7 @@
 
 from ._attach import joint_from_frame, report_to_frame
 from ._index import concerns, shuffle_rows
-from ._numbers import as_numbers, rows_of
+from ._numbers import as_numbers, row_slices, rows_of
 from ._order import category_order, sort_symbols
 from ._symbols import (
     ContingencyTable,
@@ -33,6 +33,7 @@ __all__ = [
     "paired",
     "ranked",
     "report_to_frame",
+    "row_slices",
     "rows_of",
     "shuffle_rows",
     "sort_symbols",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from numbers import Real
 from typing import Any
 
@@ -12,7 +13,10 @@ from numpy.typing import NDArray
 
 from .._arrays import FloatArray
 
-__all__ = ["as_numbers", "rows_of"]
+__all__ = ["as_numbers", "row_slices", "rows_of"]
+
+#: Rows that are worked on at a time where memory shall not grow with the number of rows.
+_PART_ROWS = 100_000
 
 
 def as_numbers(column: Any) -> FloatArray | None:
@@ -70,6 +74,15 @@ def _numbers_in(values: NDArray[np.object_]) -> FloatArray | None:
     return numbers[codes]
 
 
-def rows_of(column: Any, rows: NDArray[np.intp]) -> Any:
+def row_slices(n_rows: int) -> Iterator[slice]:
+    """Yield parts of a table of so many rows that are worked on one after the other.
+
+    An empty table has one part.
+    """
+    for start in range(0, max(n_rows, 1), _PART_ROWS):
+        yield slice(start, min(start + _PART_ROWS, n_rows))
+
+
+def rows_of(column: Any, rows: NDArray[np.intp] | slice) -> Any:
     """Return some of the rows of a column: a narwhals series or a one-dimensional array."""
     return column[rows]

@@ -223,11 +223,7 @@ def test_the_median_of_many_numbers_is_close_to_that_of_all():
     assert set(found) <= set(values)
 
 
-def test_rows_are_learnt_from_or_counted():
-    learnt, counted = learning_rows(900, apart=True)
-    assert learnt.size == 300
-    assert sorted([*learnt, *counted]) == list(range(900))
-    assert learning_rows(900, apart=False)[1] is None
-    many, everything = learning_rows(250_000, apart=False)
-    assert many.size == 100_000
-    assert everything is None
+def test_cells_are_learnt_from_some_of_the_rows():
+    assert learning_rows(900, apart=True).size == 300
+    assert learning_rows(900, apart=False).size == 900
+    assert learning_rows(250_000, apart=False).size == 100_000

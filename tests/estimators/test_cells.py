@@ -446,7 +446,8 @@ def test_the_types_of_released_columns_are_those_of_fit(output):
 def test_counted_rows_do_not_decide_on_cells_or_bins():
     """With confidence the rows that are counted may change nothing but the counts."""
     rng = np.random.default_rng(0)
-    learnt, counted = learning_rows(len(FRAME), apart=True)
+    learnt = learning_rows(len(FRAME), apart=True)
+    counted = np.setdiff1d(np.arange(len(FRAME)), learnt)
     pay = FRAME["age"] * 100.0 + rng.normal(size=len(FRAME))
     other, other_pay = FRAME.copy(), pay.copy()
     mixed = rng.permutation(counted)
@@ -551,12 +552,31 @@ def test_predictions_that_are_no_cells_are_explained(kind, message):
         typical(cells=Predicting(kind)).fit(FRAME, INCOME)
 
 
-def test_rows_are_put_into_cells_some_at_a_time(monkeypatch):
-    sanitizer = target().fit(FRAME, INCOME)
-    frame = FRAME.set_index("age", drop=False)
-    at_once = sanitizer.encode(frame)
-    monkeypatch.setattr("skliftpriv.cells._cells._CHUNK_ROWS", 7)
-    np.testing.assert_array_equal(sanitizer.encode(frame), at_once)
+@pytest.mark.parametrize("confidence", [None, 0.9])
+def test_rows_are_counted_and_put_into_cells_some_at_a_time(monkeypatch, confidence):
+    """Whatever the size of the parts, down to parts of which no row is counted."""
+    frame, pay = FRAME.head(900).set_index("age", drop=False), 1.5 * FRAME["age"].head(900)
+    pay.index = frame.index
+    weight = np.arange(900) % 3 if confidence is None else None
+    options = {"cells": 5, "confidence": confidence, "epsilon": 2.0}
+    at_once = target(**options).fit(frame, pay, sample_weight=weight)
+    codes = at_once.encode(frame)
+    monkeypatch.setattr("skliftpriv.frames._numbers._PART_ROWS", 4)
+    np.testing.assert_array_equal(at_once.encode(frame), codes)
+    in_parts = target(**options).fit(frame, pay, sample_weight=weight)
+    assert in_parts.joint_ == at_once.joint_
+    assert in_parts.guarantee_ == at_once.guarantee_
+    counts = [each.counted_.target for each in (in_parts, at_once)]
+    assert counts[0].edges == counts[1].edges
+    assert counts[0].table.useful == counts[1].table.useful
+    np.testing.assert_array_equal(counts[0].table.counts, counts[1].table.counts)
+
+
+def test_a_missing_target_is_told_with_all_that_are_missing(monkeypatch):
+    monkeypatch.setattr("skliftpriv.frames._numbers._PART_ROWS", 500)
+    income = INCOME.mask(np.arange(len(INCOME)) % 900 == 899)
+    with pytest.raises(InvalidParameterError, match="y is missing in 3 of 3,000 rows"):
+        target().fit(FRAME, income)
 
 
 def test_a_changed_parameter_of_an_estimator_of_cells_is_noticed():
