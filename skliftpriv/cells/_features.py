@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import narwhals as nw
 import numpy as np
@@ -17,12 +17,21 @@ from ..channel import short_text
 from ..exceptions import InvalidParameterError
 from ..frames import SymbolEncoder, as_numbers, category_order, encode_rows, sort_symbols
 
-__all__ = ["CategoryFeature", "Feature", "NumberFeature", "feature_of", "features_matrix"]
+__all__ = [
+    "CategoryFeature",
+    "Feature",
+    "NumberFeature",
+    "Outcomes",
+    "feature_of",
+    "features_matrix",
+]
 
 #: Trees compute with 32-bit numbers and refuse infinite ones.
 _LARGEST = float(np.finfo(np.float32).max)
 #: Rows of the average that the mean of a category is mixed with, so that chance orders few rows.
 _PRIOR_ROWS = 10.0
+#: What cells are to predict, a column for each outcome.
+Outcomes: TypeAlias = FloatArray | csr_array
 _DATES = (nw.Date, nw.Datetime)
 #: Categories that a condition names before it counts the others.
 _NAMED = 4
@@ -124,7 +133,7 @@ class CategoryFeature(Feature):
         return np.where(codes < 0, np.nan, codes)
 
     def ordered_by(
-        self, codes: NDArray[np.float32], outcomes: FloatArray, without: slice | None = None
+        self, codes: NDArray[np.float32], outcomes: Outcomes, without: slice | None = None
     ) -> CategoryFeature:
         """Order the categories by their mean outcomes, along the direction of most difference.
 
@@ -134,7 +143,7 @@ class CategoryFeature(Feature):
         ----------
         codes : ndarray of shape (n_rows,)
             What :meth:`encode` returns.
-        outcomes : ndarray of shape (n_rows, n_outcomes)
+        outcomes : ndarray or csr_array of shape (n_rows, n_outcomes)
             What the cells are to predict.
         without : slice, optional
             Outcomes that do not count.
@@ -147,14 +156,16 @@ class CategoryFeature(Feature):
             shape=(len(self.order), codes.size),
         )
         rows = np.asarray(group.sum(axis=1))
-        average = outcomes.mean(axis=0)
+        average = np.asarray(outcomes.mean(axis=0))
+        totals = group @ outcomes
+        totals = np.asarray(totals.toarray() if isinstance(totals, csr_array) else totals)
         # Rows of the average are mixed in, so that chance does not place rare categories far out.
-        means = (group @ outcomes - rows[:, None] * average) / (rows + _PRIOR_ROWS)[:, None]
+        means = (totals - rows[:, None] * average) / (rows + _PRIOR_ROWS)[:, None]
         if without is not None:
             means = np.delete(means, without, axis=1)
         if not means.shape[1]:
             return self
-        direction = np.linalg.svd(means * np.sqrt(rows)[:, None], full_matrices=False)[2][0]
+        direction = _main_direction(means * np.sqrt(rows)[:, None])
         # Both signs are possible; the largest component is made positive.
         direction *= np.sign(direction[np.argmax(np.abs(direction))]) or 1.0
         order = np.argsort(means @ direction, kind="stable")
@@ -176,6 +187,15 @@ class CategoryFeature(Feature):
             return f"{self.name} in {_listed(inside)}"
         text = f"{self.name} {'in' if len(inside) > 1 else '='} {_listed(inside)}"
         return f"{text} or another value" if gaps else text
+
+
+def _main_direction(points: FloatArray) -> FloatArray:
+    """Return the direction in which points are farthest from 0: the first singular vector."""
+    n_points, n_dimensions = points.shape
+    # Of a matrix with few rows or few columns, the smaller product has the same vector.
+    if n_points < n_dimensions:
+        return np.asarray(points.T @ np.linalg.eigh(points @ points.T)[1][:, -1])
+    return np.asarray(np.linalg.eigh(points.T @ points)[1][:, -1])
 
 
 def _listed(labels: list[Label]) -> str:

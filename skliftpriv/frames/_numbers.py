@@ -15,8 +15,9 @@ from .._arrays import FloatArray
 
 __all__ = ["as_numbers", "row_slices", "rows_of"]
 
-#: Rows that are worked on at a time where memory shall not grow with the number of rows.
+#: Rows, and values in them, that are worked on at a time where memory shall not grow with rows.
 _PART_ROWS = 100_000
+_PART_VALUES = 4_000_000
 
 
 def as_numbers(column: Any) -> FloatArray | None:
@@ -74,13 +75,14 @@ def _numbers_in(values: NDArray[np.object_]) -> FloatArray | None:
     return numbers[codes]
 
 
-def row_slices(n_rows: int) -> Iterator[slice]:
-    """Yield parts of a table of so many rows that are worked on one after the other.
+def row_slices(n_rows: int, n_columns: int = 1) -> Iterator[slice]:
+    """Yield parts of a table of this size that are worked on one after the other.
 
     An empty table has one part.
     """
-    for start in range(0, max(n_rows, 1), _PART_ROWS):
-        yield slice(start, min(start + _PART_ROWS, n_rows))
+    size = min(_PART_ROWS, _PART_VALUES // n_columns + 1)
+    for start in range(0, max(n_rows, 1), size):
+        yield slice(start, min(start + size, n_rows))
 
 
 def rows_of(column: Any, rows: NDArray[np.intp] | slice) -> Any:

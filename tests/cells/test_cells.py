@@ -15,7 +15,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from skliftpriv.cells import ColumnValues, learn_cells, learning_rows
+from skliftpriv.cells import ColumnValues, _cells, _partitions, learn_cells, learning_rows
+from skliftpriv.cells._features import features_matrix
+from skliftpriv.cells._scaled import ScaledColumns
 from skliftpriv.exceptions import InvalidParameterError
 
 from .tables import people, sample
@@ -227,3 +229,39 @@ def test_cells_are_learnt_from_some_of_the_rows():
     assert learning_rows(900, apart=True).size == 300
     assert learning_rows(900, apart=False).size == 900
     assert learning_rows(250_000, apart=False).size == 100_000
+
+
+def test_scaled_columns_have_a_total_variance_of_one():
+    rows = sample(people(500))
+    features = rows.features()
+    matrix = features_matrix(features, rows.columns)
+    scaled = ScaledColumns(features, matrix)
+    dense = scaled.dense(matrix)
+    np.testing.assert_allclose(dense.mean(axis=0), 0, atol=1e-12)
+    np.testing.assert_allclose([dense[:, span].var(axis=0).sum() for span in scaled.spans], 1)
+    shifted = dense - scaled.sparse(matrix).toarray()
+    np.testing.assert_allclose(shifted, np.broadcast_to(shifted[0], shifted.shape), atol=1e-12)
+    unknown = np.full((1, len(features)), np.nan, dtype=np.float32)
+    numbers = [span.start for span in scaled.spans if span.stop - span.start == 1]
+    assert not scaled.dense(unknown)[0, numbers].any()
+
+
+@pytest.mark.parametrize("how", [20, KMeans(4, n_init=1, random_state=0)], ids=["tree", "k-means"])
+def test_wide_tables_are_learnt_from_fewer_rows(monkeypatch, how):
+    """Values, and not rows, are limited; typical values are those of all rows."""
+    rows = sample(people(1_000), None)
+    monkeypatch.setattr(_cells, "_MOST_VALUES", 2_000)
+    monkeypatch.setattr(_cells, "_ENOUGH_ROWS", 400)
+    monkeypatch.setattr("skliftpriv.frames._numbers._PART_VALUES", 100)
+    cells = learn_cells(how, rows)
+    assert cells.summary.n_rows == 500
+    codes = cells.encode(rows.columns)[0]
+    assert set(codes) == set(range(cells.summary.n_cells))
+    everyone = np.bincount(codes) / codes.size
+    ages = rows.columns[0].to_numpy()
+    assert cells.typical(everyone[None, :])[0] == [np.quantile(ages, 0.5, method="inverted_cdf")]
+    monkeypatch.setattr(_cells, "_ENOUGH_ROWS", 600)
+    assert learn_cells(how, rows).summary.n_rows == 600
+    # Indicators of categories are columns of an estimator of the user.
+    monkeypatch.setattr(_partitions, "_MOST_NUMBERS", 800)
+    assert learn_cells(how, rows).summary.n_rows == (600 if how == 20 else 100)
