@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from numbers import Integral
 from typing import Any, TypeAlias
 from uuid import UUID, uuid4
 
@@ -49,6 +50,9 @@ class CellsSummary:
         Whether the rows that they were learnt from are not counted.
     complete : bool
         Whether every row has a cell, as with a tree.
+    asked : int or None
+        Number of cells that were asked for; None if an estimator made them. There are fewer if no
+        more can be told apart with 30 rows each.
     """
 
     n_cells: int
@@ -56,6 +60,12 @@ class CellsSummary:
     made_by: str
     apart: bool
     complete: bool
+    asked: int | None = None
+
+    @property
+    def fewer(self) -> bool:
+        """Whether there are fewer cells than were asked for."""
+        return self.asked is not None and self.n_cells < self.asked
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -130,8 +140,9 @@ class Cells:
 
     def __repr__(self) -> str:
         how = self.summary
+        fewer = f" ({how.asked} were asked for)" if how.fewer else ""
         return (
-            f"Cells({how.n_cells} cells of {', '.join(self.names)}, learnt from "
+            f"Cells({how.n_cells} cells{fewer} of {', '.join(self.names)}, learnt from "
             f"{how.n_rows:,} rows by {how.made_by})"
         )
 
@@ -174,6 +185,7 @@ def learn_cells(how: CellsLike, sample: Sample, *, apart: bool = False) -> Cells
             made_by=partition.made_by,
             apart=apart,
             complete=partition.leaves is not None,
+            asked=int(how) if isinstance(how, Integral) else None,
         ),
         _partition=partition,
         _values=tuple(values),

@@ -34,6 +34,7 @@ from ._layout import ColumnKeys, Layout
 from ._parameters import COMMON, checked, parameters, validate
 from ._releaser import Releaser, SymbolReleaser
 from ._row_encoder import RowEncoder
+from ._target_among import target_warnings
 
 __all__ = ["FittingShell", "Result", "warnings_beside"]
 
@@ -222,6 +223,8 @@ class FittingShell(FittedState[Result], TransformerMixin, BaseEstimator, ABC):
         # Others ignore y: cells, too, once they are learnt.
         target = y if self.needs_target or (self.cells is not None and known is None) else None
         table.check_order(target, "y")
+        for warning in target_warnings(layout.useful_names, columns[1], target):
+            warnings.warn(warning, stacklevel=5)
         rows = counted_columns(columns, layout, y=target, weight=weight, plan=plan)
         return replace(rows, beside=tuple(self._beside(table, s_columns)))
 

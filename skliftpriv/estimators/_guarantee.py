@@ -213,7 +213,10 @@ class Guarantee:
         cells = self.cells
         if cells is None:
             return "The release is made of the values of the columns"
-        made = f"The release tells of the columns only through {cells.n_cells:,} cells, learnt from"
+        made = f"The release tells of the columns only through {cells.n_cells:,} cells"
+        if cells.fewer:
+            made += f" ({cells.asked:,} were asked for, but no more can be told apart)"
+        made += ", learnt from"
         if cells.apart:
             return f"{made} {cells.n_rows:,} other rows than those counted"
         return f"{made} {cells.n_rows:,} rows, which are counted, too"

@@ -216,7 +216,7 @@ def _refuse_many(values: Collection[Label], n_pairs: int) -> None:
         n * n_pairs,
         f"the table of {n:,} values of the target y and {n_pairs:,} pairs of a sensitive and a "
         f"useful value has {n * n_pairs:,} cells",
-        "pool rare values of y or of the two columns before fit",
+        "pool rare values of y or of the two columns before fit, or put rows into cells (cells=)",
     )
 
 

@@ -160,7 +160,8 @@ def _refuse_large_table(n_sensitive: int, n_useful: int) -> None:
         n_sensitive * n_useful,
         f"the table of {n_sensitive:,} sensitive and {n_useful:,} useful values has "
         f"{n_sensitive * n_useful:,} cells",
-        "pool rare values of both columns before fit, such as dates to years or codes to regions",
+        "pool rare values of both columns before fit, such as dates to years or codes to regions, "
+        "or put rows into cells (cells= of most sanitisers)",
     )
 
 

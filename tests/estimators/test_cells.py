@@ -285,6 +285,20 @@ def true_level(sanitizer, everyone):
     return np.abs(np.log(p_sy / np.outer(p_sx.sum(axis=1), p_sy.sum(axis=0)))).max()
 
 
+def test_fewer_cells_than_asked_for_are_told():
+    few = SubsetMergingSanitizer("sex", "job", epsilon=1.0, cells=50).fit(FRAME)
+    n_cells = few.cells_.summary.n_cells
+    assert (few.cells_.summary.asked, few.cells_.summary.fewer) == (50, True)
+    assert n_cells <= 5
+    words = f"{n_cells} cells (50 were asked for, but no more can be told apart), learnt from"
+    assert words in str(few.guarantee_)
+    assert words in report_page(few)
+    assert f"Cells({n_cells} cells (50 were asked for) of job" in repr(few.cells_)
+    for cells in (3, KMeans(3, n_init=1, random_state=0)):
+        enough = SubsetMergingSanitizer("sex", "job", epsilon=1.0, cells=cells).fit(FRAME)
+        assert "asked for" not in str(enough.guarantee_) + repr(enough.cells_)
+
+
 def test_batches_are_counted_in_the_cells_of_the_first():
     first, second = FRAME.iloc[:1_500], FRAME.iloc[1_500:]
     batches = target().partial_fit(first, INCOME.iloc[:1_500])
