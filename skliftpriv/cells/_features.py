@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
-import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
@@ -16,6 +15,7 @@ from .._arrays import FloatArray, Label
 from ..channel import short_text
 from ..exceptions import InvalidParameterError
 from ..frames import SymbolEncoder, as_numbers, category_order, encode_rows, sort_symbols
+from ._grid import Grid, grid_of
 
 __all__ = [
     "CategoryFeature",
@@ -32,7 +32,6 @@ _LARGEST = float(np.finfo(np.float32).max)
 _PRIOR_ROWS = 10.0
 #: What cells are to predict, a column for each outcome.
 Outcomes: TypeAlias = FloatArray | csr_array
-_DATES = (nw.Date, nw.Datetime)
 #: Categories that a condition names before it counts the others.
 _NAMED = 4
 
@@ -59,16 +58,13 @@ class NumberFeature(Feature):
         Name of the column.
     gaps : bool
         Whether values were missing.
-    whole : bool
-        Whether all values were whole numbers.
-    dates : bool
-        Whether the numbers are dates, in microseconds.
+    grid : Grid or None
+        Steps of whole numbers and dates; None for other numbers, which the tree sees as they are.
     """
 
     name: str
     gaps: bool
-    whole: bool
-    dates: bool
+    grid: Grid | None
 
     def encode(self, column: Any) -> FloatArray:
         """Write a column as numbers, NaN where a value is missing."""
@@ -81,6 +77,8 @@ class NumberFeature(Feature):
                     f"{values[0]!r}: convert it."
                 )
             numbers = np.full(len(column), np.nan)
+        if self.grid is not None:
+            numbers = self.grid.encode(numbers)
         return np.clip(numbers, -_LARGEST, _LARGEST)
 
     def condition(self, low: float, high: float, gaps: bool) -> str:
@@ -88,7 +86,7 @@ class NumberFeature(Feature):
         if low >= _LARGEST or low >= high:
             return f"{self.name} missing"
         # Whole numbers above 36.5 are at least 37, and those up to 36.5 below 37.
-        above, below = (">=", "<") if self.whole else (">", "<=")
+        above, below = (">", "<=") if self.grid is None else (">=", "<")
         if low == -np.inf and high >= _LARGEST:
             text = f"{self.name} known"
         elif high >= _LARGEST:
@@ -96,14 +94,12 @@ class NumberFeature(Feature):
         elif low == -np.inf:
             text = f"{self.name} {below} {self._text(high)}"
         else:
-            first = "<=" if self.whole else "<"
+            first = "<" if self.grid is None else "<="
             text = f"{self._text(low)} {first} {self.name} {below} {self._text(high)}"
         return f"{text} or missing" if gaps else text
 
     def _text(self, edge: float) -> str:
-        if self.dates:
-            return str(np.datetime64(int(edge), "us").astype("M8[s]")).replace("T", " ")
-        return f"{int(np.ceil(edge))}" if self.whole else f"{edge:.6g}"
+        return f"{edge:.6g}" if self.grid is None else self.grid.above(edge)
 
 
 @dataclass(frozen=True)
@@ -220,10 +216,7 @@ def feature_of(name: str, column: Any, least: int) -> Feature:
     """
     numbers = as_numbers(column)
     if numbers is not None:
-        known = numbers[~np.isnan(numbers)]
-        dates = _is_date(column)
-        whole = bool((known == np.floor(known)).all()) and not dates
-        return NumberFeature(name, known.size < numbers.size, whole, dates)
+        return NumberFeature(name, bool(np.isnan(numbers).any()), grid_of(column, numbers))
     codes, symbols = encode_rows([column])
     rows = np.bincount(codes, minlength=len(symbols))
     common = [symbols[i] for i in np.argsort(-rows, kind="stable") if rows[i] >= least]
@@ -231,11 +224,6 @@ def feature_of(name: str, column: Any, least: int) -> Feature:
     if order is not None:
         common = sort_symbols(common, order)
     return CategoryFeature(name, len(common) < len(symbols), tuple(common), order is not None)
-
-
-def _is_date(column: Any) -> bool:
-    dtype = column.dtype
-    return dtype.kind == "M" if isinstance(dtype, np.dtype) else isinstance(dtype, _DATES)
 
 
 def features_matrix(features: Sequence[Feature], columns: Sequence[Any]) -> NDArray[np.float32]:

@@ -15,7 +15,14 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from skliftpriv.cells import ColumnValues, _cells, _partitions, learn_cells, learning_rows
+from skliftpriv.cells import (
+    ColumnValues,
+    Sample,
+    _cells,
+    _partitions,
+    learn_cells,
+    learning_rows,
+)
 from skliftpriv.cells._features import features_matrix
 from skliftpriv.cells._scaled import ScaledColumns
 from skliftpriv.exceptions import InvalidParameterError
@@ -265,3 +272,52 @@ def test_wide_tables_are_learnt_from_fewer_rows(monkeypatch, how):
     # Indicators of categories are columns of an estimator of the user.
     monkeypatch.setattr(_partitions, "_MOST_NUMBERS", 800)
     assert learn_cells(how, rows).summary.n_rows == (600 if how == 20 else 100)
+
+
+START = pd.Timestamp("2015-03-01")
+SECONDS = np.random.default_rng(3).integers(0, 300_000_000, 1_500)
+COLUMNS = {
+    "days": START + pd.to_timedelta(SECONDS // 86_400, unit="D"),
+    "hours": START + pd.to_timedelta(SECONDS // 3_600, unit="h"),
+    "seconds": START + pd.to_timedelta(SECONDS, unit="s"),  # more than 32-bit numbers tell apart
+    "zoned": (START + pd.to_timedelta(SECONDS // 86_400, unit="D")).tz_localize("UTC"),
+    "spans": pd.to_timedelta(SECONDS // 86_400, unit="D"),
+    "pounds": 1_000_000_000 + 7 * SECONDS,
+    "negative": -SECONDS,
+    "gaps": np.where(SECONDS % 3 == 0, np.nan, SECONDS // 1_000_000 * 10.0),
+}
+
+
+@pytest.mark.parametrize("name", COLUMNS)
+def test_thresholds_are_round_and_exact(name):
+    """What a rule says decides on the cell, also for values between those that were seen."""
+    column = pd.Series(COLUMNS[name], name="x")
+    series = nw.from_native(column, series_only=True)
+    order = column.rank().fillna(0).to_numpy()
+    rows = Sample(["x"], [series], (order * 7 // 1_500).astype(int) % 2, None)
+    cells = learn_cells(8, rows)
+    assert len(cells.labels) > 4
+    near = pd.concat([column, column + (column.iloc[1] - column.iloc[0]) / 977]).dropna()
+    if name in ("pounds", "negative", "gaps"):
+        near = near.round()
+    codes = cells.encode([nw.from_native(near, series_only=True)])[0]
+    for code, label in enumerate(cells.labels):
+        inside = np.ones(len(near), dtype=bool)
+        for text in re.findall(r"x >= ([^,]+)|([^,#]+) <= x", label.partition(" ")[2]):
+            inside &= (near >= edge_of("".join(text), near)).to_numpy()
+        for text in re.findall(r"x < ([^,]+)", label):
+            inside &= (near < edge_of(text, near)).to_numpy()
+        np.testing.assert_array_equal(inside, codes == code, err_msg=label)
+    text = " ".join(cells.labels)
+    assert {"days": "00:00:00", "hours": ":00:00", "seconds": ":00"}.get(name, "") in text
+    assert not re.search(r"\d{4}-\d\d-\d\d \d\d:\d\d:(?!00)\d\d", text)
+    assert ("days" in text) == (name == "spans")
+
+
+def edge_of(text, values):
+    text = text.removesuffix(" or missing")
+    if values.dtype.kind == "m":
+        return pd.Timedelta(text)
+    if values.dtype.kind == "M" or hasattr(values.dtype, "tz"):
+        return pd.Timestamp(text, tz=getattr(values.dtype, "tz", None))
+    return float(text)
