@@ -32,6 +32,8 @@ _LARGEST = float(np.finfo(np.float32).max)
 _PRIOR_ROWS = 10.0
 #: What cells are to predict, a column for each outcome.
 Outcomes: TypeAlias = FloatArray | csr_array
+#: Share of the largest component of a direction that counts as equal to it.
+_LEADING = 1 - 1e-6
 #: Categories that a condition names before it counts the others.
 _NAMED = 4
 
@@ -162,8 +164,10 @@ class CategoryFeature(Feature):
         if not means.shape[1]:
             return self
         direction = _main_direction(means * np.sqrt(rows)[:, None])
-        # Both signs are possible; the largest component is made positive.
-        direction *= np.sign(direction[np.argmax(np.abs(direction))]) or 1.0
+        # Both signs are possible: the largest component is made positive, or the first of several
+        # that differ by rounding errors.
+        sizes = np.abs(direction)
+        direction *= np.sign(direction[np.argmax(sizes >= _LEADING * sizes.max())]) or 1.0
         order = np.argsort(means @ direction, kind="stable")
         return replace(self, order=tuple(self.order[i] for i in order))
 

@@ -25,6 +25,7 @@ from skliftpriv.cells import (
 )
 from skliftpriv.cells._features import features_matrix
 from skliftpriv.cells._scaled import ScaledColumns
+from skliftpriv.channel import set_label, short_text
 from skliftpriv.exceptions import InvalidParameterError
 
 from .tables import people, sample
@@ -321,3 +322,21 @@ def edge_of(text, values):
     if values.dtype.kind == "M" or hasattr(values.dtype, "tz"):
         return pd.Timestamp(text, tz=getattr(values.dtype, "tz", None))
     return float(text)
+
+
+def test_mixtures_are_named_by_rules_and_numbers_without_digests():
+    labels = learn_cells(60, sample(people(20_000))).labels
+    assert len({label.number for label in labels}) == len(labels)
+    for label in labels:
+        short = short_text(label)
+        assert len(short) <= 60
+        assert short == label or (short[-3:] == "..." and label.startswith(short[:-3]))
+    for n_members in (2, 4, 12, 30):
+        members = labels[:n_members]
+        text = set_label(members)
+        assert len(text) <= 200
+        assert all(label.number in text for label in members)
+        assert "+" not in text
+    assert re.search(r"\+\d+ #[0-9a-f]{8}\}$", set_label(labels))  # too many even for numbers
+    assert pickle.loads(pickle.dumps(labels)) == labels
+    assert pickle.loads(pickle.dumps(labels))[0].number == "#01"
