@@ -3,7 +3,7 @@
 from ._attach import joint_from_frame, report_to_frame
 from ._index import concerns, shuffle_rows
 from ._numbers import as_numbers, row_slices, rows_of
-from ._order import category_order, sort_symbols
+from ._order import SymbolOrder, category_order, sort_symbols
 from ._symbols import (
     ContingencyTable,
     Encoded,
@@ -22,6 +22,7 @@ __all__ = [
     "Encoded",
     "LabelColumn",
     "SymbolEncoder",
+    "SymbolOrder",
     "Table",
     "as_columns",
     "as_numbers",
