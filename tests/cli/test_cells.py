@@ -360,3 +360,26 @@ def test_a_curve_of_cells_is_that_of_python(store, table, run, run_json):
     assert 0 < facts["curve"][0]["target_kept"] < 1
     done = run(*which, "--useful", "age", "--mechanism", "grr")
     assert done.out.startswith("Share of cells of age kept (NMI) while protecting sex; 3,000 rows.")
+
+
+def test_numbers_and_dates_that_are_text_are_told(store, table, run):
+    rows = table.assign(
+        age=table["age"].astype(object).where(table.index % 9 != 0, "?"),
+        hired=(pd.Timestamp("2020-01-01") + pd.to_timedelta(table.index % 400, unit="D")).astype(
+            str
+        ),
+    )
+    command = ["sanitize", store("csv", rows), "-o", "out.csv", *CELLS]
+    done = run(*command)
+    errors = done.err
+    assert done.status == 0
+    assert errors.count("warning") == 2
+    assert "age holds numbers, but also '?', so that all of its values are categories" in errors
+    assert "use --na-value '?'" in errors
+    assert "hired holds dates such as 2020-01-01, which are categories in a CSV file" in errors
+    done = run(*command, "--na-value", "?", "--useful", "age", "--useful", "workclass")
+    assert (done.status, done.err) == (0, "")
+    pytest.importorskip("pyarrow")
+    dated = table.assign(hired=pd.to_datetime(rows["hired"]))
+    done = run("sanitize", store("parquet", dated), "-o", "out.parquet", *CELLS)
+    assert (done.status, done.err) == (0, "")
