@@ -1,6 +1,7 @@
 """Whole tables: sanitisers that reduce rows to cells keep their promises."""
 
 import pickle
+import re
 from itertools import pairwise
 
 import narwhals as nw
@@ -171,6 +172,24 @@ def test_typical_rows_depend_on_the_output_alone():
     releaser_rows = sanitizer.set_params(output="typical", verbose=False).transform(FRAME)
     assert len(releaser_rows.drop_duplicates()) <= len(sanitizer.channel_.outputs)
     assert len(drawn) == len(releaser_rows)
+
+
+def test_the_page_shows_the_typical_rows():
+    sanitizer = target(output="typical").fit(FRAME, INCOME)
+    released = sanitizer.transform(FRAME)
+    page = report_page(sanitizer)
+    text = page[page.index("The rows that are released") : page.index("<h2>The cells")]
+    assert all(f'<th scope="col">{name}</th>' in text for name in USEFUL)
+    shown = {tuple(re.findall("<td>(.*?)</td>", row)) for row in text.split("<tr>")[2:]}
+    for row in released.drop_duplicates().itertuples(index=False):
+        assert tuple("missing" if pd.isna(value) else str(value) for value in row) in shown
+    assert "rows that are released" not in report_page(sanitizer.set_params(output="label"))
+    wide = FRAME.assign(**{f"<{i}>": FRAME["age"] for i in range(30)})
+    page = report_page(target(output="typical", cells=40).fit(wide, INCOME))
+    assert "The first 15 of 34 columns are shown." in page
+    assert '<th scope="col">&lt;10&gt;</th>' in page
+    assert "<10>" not in page
+    assert "The 20 most probable of" in page
 
 
 def test_typical_rows_of_an_array_stay_numbers():
