@@ -59,7 +59,7 @@ MOST_CELLS = 2_000
 MOST_INVERTED = 2_000
 
 #: Advice for any mechanism.
-POOL = "pool rare values of X before fit"
+POOL = "pool rare values of X before fit, or put rows into cells (cells= of most sanitisers)"
 #: Advice for mechanisms that see S.
 BLIND = "use use_sensitive=False, or pool rare values of S or X before fit"
 #: Advice for products of columns.

@@ -64,6 +64,13 @@ class SeededReleaseWarning(UserWarning):
     """
 
 
+class TargetColumnWarning(UserWarning):
+    """The target y is also among the useful columns.
+
+    .. versionadded:: 0.2
+    """
+
+
 class UnprotectedColumnsWarning(UserWarning):
     """A release contains columns, an index or a row order that no guarantee covers."""
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..channel import NumberedLabel
 from ._features import CategoryFeature, Feature, NumberFeature
 
 __all__ = ["Leaves", "leaves_of"]
@@ -91,7 +92,7 @@ def leaves_of(tree: Any, features: Sequence[Feature]) -> Leaves:
         stack.append((left, {**ranges, feature: below}, (*path, left)))
     # Numbers keep long rules apart where they are cut off, and in the order of the tree.
     width = len(str(len(rules)))
-    named = [f"#{i + 1:0{width}d} {rule}" for i, rule in enumerate(rules)]
+    named: list[str] = [NumberedLabel(f"#{i + 1:0{width}d} {rule}") for i, rule in enumerate(rules)]
     return Leaves(number, named, paths)
 
 

@@ -14,6 +14,7 @@ from ._side_channel import SRLIPSanitizer
 from ._subset_merging import SubsetMergingSanitizer
 from ._subset_response import SRRSanitizer
 from ._symbol_sanitizer import SymbolSanitizer
+from ._typical import typical_rows
 from ._unary_encoding import OUESanitizer
 from ._watchdog import WatchdogSanitizer
 
@@ -35,4 +36,5 @@ __all__ = [
     "counted_columns",
     "parameters",
     "shared_counts",
+    "typical_rows",
 ]

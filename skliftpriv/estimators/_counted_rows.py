@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,6 +14,7 @@ from ..frames import ColumnType, ContingencyTable, Table, as_columns, checked_we
 from ._counting import CountingPlan, count_columns
 from ._layout import ColumnKeys, Layout
 from ._target import TargetCounts
+from ._target_among import target_warnings
 
 __all__ = ["CountedRows", "counted_columns"]
 
@@ -118,6 +120,8 @@ class CountedRows:
         y, kept = _beside(table, kept, target, "target", useful)
         if not kept.useful:
             raise InvalidParameterError("No useful column is left beside the counts: name one.")
+        for warning in target_warnings(kept.useful_names, kept.useful_columns(table), y):
+            warnings.warn(warning, stacklevel=2)
         plan = CountingPlan(cells, apart)
         if counts is not None:
             if cells is not None:

@@ -21,8 +21,8 @@ from ..exceptions import (
     UnprotectedColumnsWarning,
     UselessReleaseWarning,
 )
-from ..frames import Table, checked_weight, concerns
-from ..mechanisms import ChannelResult, MechanismResult
+from ..frames import SymbolOrder, Table, checked_weight, concerns
+from ..mechanisms import ChannelResult, MechanismResult, PartitionResult
 from ..notions import NOTIONS, POLYHEDRAL_NOTIONS, Notion, NotionLike, make_notion
 from ..report import PrivacyReport
 from ..sampling import RandomState
@@ -34,6 +34,7 @@ from ._layout import ColumnKeys, Layout
 from ._parameters import COMMON, checked, parameters, validate
 from ._releaser import Releaser, SymbolReleaser
 from ._row_encoder import RowEncoder
+from ._target_among import target_warnings
 
 __all__ = ["FittingShell", "Result", "warnings_beside"]
 
@@ -222,6 +223,8 @@ class FittingShell(FittedState[Result], TransformerMixin, BaseEstimator, ABC):
         # Others ignore y: cells, too, once they are learnt.
         target = y if self.needs_target or (self.cells is not None and known is None) else None
         table.check_order(target, "y")
+        for warning in target_warnings(layout.useful_names, columns[1], target):
+            warnings.warn(warning, stacklevel=5)
         rows = counted_columns(columns, layout, y=target, weight=weight, plan=plan)
         return replace(rows, beside=tuple(self._beside(table, s_columns)))
 
@@ -350,7 +353,12 @@ class FittingShell(FittedState[Result], TransformerMixin, BaseEstimator, ABC):
         """Return all fitted attributes, public and private."""
         layout = rows.layout
         releaser = self._make_releaser(result, rows)
-        encoder = RowEncoder(result.joint, layout, pairs=self.needs_sensitive, cells=rows.cells)
+        order = None
+        if _places_new_values(result):
+            order = SymbolOrder(result.joint.useful_labels, rows.counts.order)
+        encoder = RowEncoder(
+            result.joint, layout, pairs=self.needs_sensitive, cells=rows.cells, order=order
+        )
         return {
             "_encoder": encoder,
             "_releaser": releaser,
@@ -396,6 +404,7 @@ class FittingShell(FittedState[Result], TransformerMixin, BaseEstimator, ABC):
             secret_randomness=self.random_state is None or not randomized,
             sees_sensitive=self.needs_sensitive,
             cells=None if rows.cells is None else rows.cells.summary,
+            places_new_values=_places_new_values(result),
         )
 
     def fitted_parameters(self) -> dict[str, Any]:
@@ -426,6 +435,15 @@ class FittingShell(FittedState[Result], TransformerMixin, BaseEstimator, ABC):
                 f"{', '.join(changed)} of {type(self).__name__} changed after fit, but the "
                 "mechanism and its guarantee did not: call fit again."
             )
+
+
+def _places_new_values(result: MechanismResult) -> bool:
+    """Tell whether values that were not seen at fit belong to a range.
+
+    The estimated distribution gives them probability 0, so that the levels do not change. In a
+    confidence set they have no place: which values are seen depends on the rows.
+    """
+    return isinstance(result, PartitionResult) and result.ordered and result.over is None
 
 
 def _same(now: Any, fitted: Any) -> bool:

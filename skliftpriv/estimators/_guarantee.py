@@ -66,6 +66,10 @@ class Guarantee:
         The cells that the columns are reduced to before the release, if there are any.
 
         .. versionadded:: 0.2
+    places_new_values : bool
+        Whether a value that was not seen at fit counts as the next lower one that was.
+
+        .. versionadded:: 0.2
     """
 
     promise: Notion
@@ -84,6 +88,7 @@ class Guarantee:
     single_release: bool = True
     sees_sensitive: bool = False
     cells: CellsSummary | None = None
+    places_new_values: bool = False
 
     @property
     def notion(self) -> str:
@@ -148,6 +153,11 @@ class Guarantee:
             )
         if self.unprotected:
             lines.append(f"Released with it and not protected: {', '.join(self.unprotected)}.")
+        if self.places_new_values:
+            lines.append(
+                "Values between or beyond those seen at fit count as the next lower one seen, or "
+                "as the lowest."
+            )
         if self.handle_unknown == "resample" and self.may_be_new is not None:
             new = self.may_be_new[0].upper() + self.may_be_new[1:]
             lines.append(
@@ -200,6 +210,8 @@ class Guarantee:
 
         .. versionadded:: 0.2
         """
+        if self.places_new_values:
+            return "other values"
         if not self.all_have_cells:
             return "values"
         return f"values of {self.sensitive}" if self.sees_sensitive else None
@@ -213,7 +225,10 @@ class Guarantee:
         cells = self.cells
         if cells is None:
             return "The release is made of the values of the columns"
-        made = f"The release tells of the columns only through {cells.n_cells:,} cells, learnt from"
+        made = f"The release tells of the columns only through {cells.n_cells:,} cells"
+        if cells.fewer:
+            made += f" ({cells.asked:,} were asked for, but no more can be told apart)"
+        made += ", learnt from"
         if cells.apart:
             return f"{made} {cells.n_rows:,} other rows than those counted"
         return f"{made} {cells.n_rows:,} rows, which are counted, too"

@@ -10,7 +10,7 @@ import numpy as np
 from ..cells import Cells
 from ..distribution import JointDistribution
 from ..exceptions import UnknownCategoryError
-from ..frames import SymbolEncoder, Table
+from ..frames import SymbolEncoder, SymbolOrder, Table
 from ._layout import Layout
 
 __all__ = ["RowEncoder"]
@@ -29,6 +29,8 @@ class RowEncoder:
         Whether the inputs of the mechanism are pairs (s, x) rather than x.
     cells : Cells, optional
         What rows are reduced to.
+    order : SymbolOrder, optional
+        Stands in for values of X that were not seen at fit.
     """
 
     def __init__(
@@ -38,9 +40,10 @@ class RowEncoder:
         *,
         pairs: bool,
         cells: Cells | None = None,
+        order: SymbolOrder | None = None,
     ) -> None:
         self._layout = layout
-        self._useful = SymbolEncoder(joint.useful_labels)
+        self._useful = SymbolEncoder(joint.useful_labels, order=order)
         if cells is not None:
             settled = cells.settled(joint.useful_labels, joint.p_x)
             self._useful = SymbolEncoder(joint.useful_labels, settled.encode)

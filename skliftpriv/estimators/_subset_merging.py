@@ -37,7 +37,10 @@ class SubsetMergingSanitizer(PartitionSanitizer):
         Whether any values are merged, or only neighbours: "preserve" is for a column of numbers or
         dates, or an ordered categorical one. Groups are then ranges such as ``37 to 45``, the best
         ones for the budget, and ``output="code"`` numbers them in their order. A missing value
-        comes last. See the user guide for what that costs, and what a model gains.
+        comes last. ``transform`` puts a value between or beyond those seen at ``fit`` into the
+        range of the next lower one, or of the lowest; with ``confidence``, which does not cover
+        that, ``handle_unknown`` decides. See the user guide for what ranges cost, and what a model
+        gains.
 
         .. versionadded:: 0.2
     repair : bool, default=True

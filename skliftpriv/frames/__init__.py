@@ -2,8 +2,8 @@
 
 from ._attach import joint_from_frame, report_to_frame
 from ._index import concerns, shuffle_rows
-from ._numbers import as_numbers, rows_of
-from ._order import category_order, sort_symbols
+from ._numbers import as_numbers, row_slices, rows_of
+from ._order import SymbolOrder, category_order, sort_symbols
 from ._symbols import (
     ContingencyTable,
     Encoded,
@@ -22,6 +22,7 @@ __all__ = [
     "Encoded",
     "LabelColumn",
     "SymbolEncoder",
+    "SymbolOrder",
     "Table",
     "as_columns",
     "as_numbers",
@@ -33,6 +34,7 @@ __all__ = [
     "paired",
     "ranked",
     "report_to_frame",
+    "row_slices",
     "rows_of",
     "shuffle_rows",
     "sort_symbols",

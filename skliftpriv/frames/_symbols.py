@@ -14,7 +14,7 @@ from .._arrays import Label
 from .._limits import MOST_TABLE_CELLS, refuse_beyond
 from ..distribution import JointDistribution
 from ..exceptions import InvalidParameterError
-from ._order import category_order, naturally_ordered, sort_symbols
+from ._order import SymbolOrder, category_order, naturally_ordered, sort_symbols
 
 __all__ = ["ContingencyTable", "Encoded", "SymbolEncoder", "encode_rows", "paired", "ranked"]
 
@@ -135,23 +135,32 @@ class SymbolEncoder:
         The symbols.
     encode : callable, default=encode_rows
         Turns columns into symbols: their values, or the cells that rows are reduced to.
+    order : SymbolOrder, optional
+        Stands in for a symbol that is not in the list by one that is.
     """
 
     def __init__(
         self,
         symbols: Sequence[Label],
         encode: Callable[[Sequence[Any]], Encoded] = encode_rows,
+        *,
+        order: SymbolOrder | None = None,
     ) -> None:
         self.symbols = tuple(symbols)
         self._encode = encode
+        self._order = order
         self._code = {symbol: code for code, symbol in enumerate(self.symbols)}
 
     def codes(self, columns: Sequence[Any]) -> tuple[Codes, list[Label]]:
         """Encode rows as numbers, -1 for unknown symbols, and list the unknown symbols."""
         local, symbols = self._encode(columns)
-        known = np.array([self._code.get(symbol, -1) for symbol in symbols], dtype=np.intp)
+        known = np.array([self._code_of(symbol) for symbol in symbols], dtype=np.intp)
         codes = known[local] if known.size else local
         return codes, [symbols[i] for i in np.unique(local[codes < 0])]
+
+    def _code_of(self, symbol: Label) -> int:
+        code = self._code.get(symbol, -1)
+        return code if code >= 0 or self._order is None else self._order.code(symbol)
 
 
 def _refuse_large_table(n_sensitive: int, n_useful: int) -> None:
@@ -160,7 +169,8 @@ def _refuse_large_table(n_sensitive: int, n_useful: int) -> None:
         n_sensitive * n_useful,
         f"the table of {n_sensitive:,} sensitive and {n_useful:,} useful values has "
         f"{n_sensitive * n_useful:,} cells",
-        "pool rare values of both columns before fit, such as dates to years or codes to regions",
+        "pool rare values of both columns before fit, such as dates to years or codes to regions, "
+        "or put rows into cells (cells= of most sanitisers)",
     )
 
 

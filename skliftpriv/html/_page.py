@@ -14,6 +14,7 @@ from ._cells import cells_section
 from ._flow import flow_figure
 from ._heat import lift_figure
 from ._posterior import posterior_figure
+from ._typical import typical_section
 from ._words import change_in_words, how_made, known_about, limits
 
 __all__ = ["report_page", "write_report"]
@@ -70,6 +71,7 @@ def report_page(
             _cards(sanitizer, release, target_name),
             _protection(sanitizer, release),
             _cost(sanitizer, release, target_name),
+            typical_section(sanitizer, release),
             cells_section(sanitizer.guarantee_, release),
             _uncovered(sanitizer, shuffled),
             _made(sanitizer, target_name),

@@ -155,6 +155,11 @@ def _new_values(guarantee: Guarantee) -> str:
             "A row with values that were not counted falls into one of the cells, and is released "
             "like the other rows of its cell."
         )
+    if guarantee.places_new_values:
+        said.append(
+            "A value between or beyond those that were counted is released like the next lower one "
+            "that was, or the lowest."
+        )
     new = guarantee.may_be_new
     if new is not None and guarantee.handle_unknown == "error":
         said.append(f"Rows with {new} that were not counted are refused.")

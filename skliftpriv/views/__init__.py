@@ -7,6 +7,7 @@ from ._labels import short_labels, shorten, truncate
 from ._lift import LiftTable, lift_tables
 from ._picked import Picked, pick
 from ._release import ReleaseView
+from ._typical import TypicalTable, typical_table
 
 __all__ = [
     "MEANINGS",
@@ -15,6 +16,7 @@ __all__ = [
     "LiftTable",
     "Picked",
     "ReleaseView",
+    "TypicalTable",
     "axis_title",
     "cell_rows",
     "checked_curve",
@@ -27,4 +29,5 @@ __all__ = [
     "shorten",
     "spread",
     "truncate",
+    "typical_table",
 ]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._format import factor, share
-from ..channel import symbol_text
+from ..channel import NumberedLabel, symbol_text
 from ._picked import Picked, pick
 from ._release import ReleaseView
 
@@ -84,7 +84,8 @@ def _becomes(release: ReleaseView, x: int) -> str:
     masses = release.flows[:, y] / release.flows[:, y].sum()
     members = np.flatnonzero(masses > _NAMED)
     members = members[np.argsort(-masses[members], kind="stable")]
-    names = [_short(symbol_text(release.joint.useful_labels[i])) for i in members]
+    labels = [release.joint.useful_labels[i] for i in members]
+    names = [x.number if isinstance(x, NumberedLabel) else symbol_text(x) for x in labels]
     shown = [
         f"{name} {share(float(masses[i]), whole=True)}"
         for i, name in zip(members[:_MEMBERS], names, strict=False)
@@ -92,8 +93,3 @@ def _becomes(release: ReleaseView, x: int) -> str:
     more = [f"{members.size - _MEMBERS} more"] if members.size > _MEMBERS else []
     said = names[0] if members.size == 1 else "{" + ", ".join(shown + more) + "}"
     return f"{said}, {share(float(release.matrix[x, y]))} of its rows"
-
-
-def _short(rule: str) -> str:
-    """Return the number of a rule; other names of cells are short."""
-    return rule.partition(" ")[0] if rule.startswith("#") else rule
