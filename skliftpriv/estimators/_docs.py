@@ -159,6 +159,10 @@ cells_ : Cells
     .. versionadded:: 0.2
 layout_ : Layout
     Which columns are sensitive, useful or neither.
+release_ : Release
+    What is needed to release rows, without counts of S.
+
+    .. versionadded:: 0.2
 n_features_in_ : int
     Number of columns seen at ``fit``.
 feature_names_in_ : ndarray of str

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import warnings
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
 import numpy as np
-from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ..cells import Cells, CellsLike
@@ -21,7 +20,7 @@ from ..exceptions import (
     UnprotectedColumnsWarning,
     UselessReleaseWarning,
 )
-from ..frames import Table, checked_weight, concerns
+from ..frames import Table, checked_weight
 from ..mechanisms import ChannelResult, MechanismResult
 from ..notions import NOTIONS, POLYHEDRAL_NOTIONS, Notion, NotionLike, make_notion
 from ..report import PrivacyReport
@@ -32,10 +31,12 @@ from ._counting import CountingPlan
 from ._guarantee import Guarantee
 from ._layout import ColumnKeys, Layout
 from ._parameters import COMMON, checked, parameters, validate
+from ._release import Release
 from ._releaser import Releaser, SymbolReleaser
+from ._releasing import ReleasingShell, warnings_beside
 from ._row_encoder import RowEncoder
 
-__all__ = ["FittingShell", "Result", "warnings_beside"]
+__all__ = ["FittingShell", "Result"]
 
 #: Parameters that may change after fit.
 _FREE = ("output", "verbose")
@@ -65,13 +66,12 @@ class FittedState(Generic[Result]):
     channel_: Channel | None
     report_: PrivacyReport
     guarantee_: Guarantee
-    _encoder: RowEncoder
-    _releaser: Releaser
+    release_: Release
     _parameters: dict[str, Any]
 
 
 @parameters
-class FittingShell(FittedState[Result], TransformerMixin, BaseEstimator, ABC):
+class FittingShell(FittedState[Result], ReleasingShell):
     """The part of a sanitiser that counts rows and builds the mechanism for them."""
 
     sensitive: ColumnKeys | None = field(default=None, kw_only=False)
@@ -90,7 +90,6 @@ class FittingShell(FittedState[Result], TransformerMixin, BaseEstimator, ABC):
     # With metadata routing, Pipeline, GridSearchCV and ColumnTransformer pass S on.
     __metadata_request__fit: ClassVar[dict[str, Any]] = {"sensitive_features": True}
     __metadata_request__partial_fit: ClassVar[dict[str, Any]] = {"sensitive_features": True}
-    __metadata_request__transform: ClassVar[dict[str, Any]] = {"sensitive_features": True}
 
     @property
     def needs_sensitive(self) -> bool:
@@ -119,7 +118,7 @@ class FittingShell(FittedState[Result], TransformerMixin, BaseEstimator, ABC):
                 f"{type(self).__name__} must override _make_releaser: only the outputs of a "
                 "ChannelResult are known to be symbols."
             )
-        return SymbolReleaser(result, rows.layout, cells=rows.cells, types=rows.types)
+        return SymbolReleaser.of(result, rows.layout, cells=rows.cells, types=rows.types)
 
     def _known(self, result: Result, layout: Layout) -> Mapping[str, object]:
         """Return the fitted attributes that only this mechanism has."""
@@ -255,10 +254,6 @@ class FittingShell(FittedState[Result], TransformerMixin, BaseEstimator, ABC):
         layout.check(table, type(self).__name__, sensitive=not given, rest=passed)
         return layout
 
-    def _beside(self, table: Table, s_columns: Sequence[Any] | None) -> list[str]:
-        """List what is released with the rows of a table without protection."""
-        return concerns(table, s_columns, index=self.index == "keep")
-
     @checked
     def result_for(self, rows: CountedRows) -> Result:
         """Run the mechanism on counted rows without fitting the estimator or warning.
@@ -349,11 +344,8 @@ class FittingShell(FittedState[Result], TransformerMixin, BaseEstimator, ABC):
     def _fitted(self, rows: CountedRows, result: Result) -> dict[str, object]:
         """Return all fitted attributes, public and private."""
         layout = rows.layout
-        releaser = self._make_releaser(result, rows)
-        encoder = RowEncoder(result.joint, layout, pairs=self.needs_sensitive, cells=rows.cells)
+        release = self._make_release(result, rows)
         return {
-            "_encoder": encoder,
-            "_releaser": releaser,
             # Copy lists, which could be changed in place.
             "_parameters": {
                 name: list(value) if isinstance(value, list) else value
@@ -364,14 +356,35 @@ class FittingShell(FittedState[Result], TransformerMixin, BaseEstimator, ABC):
             "counted_": rows,
             **({} if rows.cells is None else {"cells_": rows.cells}),
             "layout_": layout,
+            "release_": release,
             "result_": result,
             "joint_": result.joint,
             "notion_": result.notion,
             "channel_": result.channel,
             "report_": result.report,
-            "guarantee_": self._guarantee(rows, result, draws=releaser.draws),
+            "guarantee_": self._guarantee(rows, result, draws=release.releaser.draws),
             **self._known(result, layout),
         }
+
+    def _make_release(self, result: Result, rows: CountedRows) -> Release:
+        """Collect what is needed to release rows."""
+        joint, cells, named = result.joint, rows.cells, self.get_params(deep=False)
+        encoder = RowEncoder(
+            joint.useful_labels,
+            rows.layout,
+            sensitive=joint.sensitive_labels if self.needs_sensitive else None,
+            cells=None if cells is None else cells.settled(joint.useful_labels, joint.p_x),
+        )
+        return Release(
+            who=type(self).__name__,
+            layout=rows.layout,
+            encoder=encoder,
+            releaser=self._make_releaser(result, rows),
+            advice=_advice(named.get("handle_unknown")),
+            blind="fit with use_sensitive=False"
+            if "use_sensitive" in named
+            else "fit a sanitiser that does not, such as ORRSanitizer",
+        )
 
     def _guarantee(self, rows: CountedRows, result: Result, *, draws: bool) -> Guarantee:
         layout = rows.layout
@@ -434,9 +447,13 @@ def _same(now: Any, fitted: Any) -> bool:
     return now is fitted or (type(now) is type(fitted) and bool(now == fitted))
 
 
-def warnings_beside(found: Iterable[str]) -> Iterator[Warning]:
-    if listed := "; ".join(found):
-        yield UnprotectedColumnsWarning(
-            f"Released with the rows, and not covered by the guarantee: {listed}. Use index='drop' "
-            "to leave the index out, and skliftpriv.shuffle_rows to shuffle the released rows."
-        )
+def _advice(handle_unknown: str | None) -> str | None:
+    """Say what to do with values not seen at fit; None if they are resampled."""
+    if handle_unknown == "resample":
+        return None
+    if handle_unknown is None:  # a sanitiser without the parameter
+        return "Fit on data that contains them."
+    return (
+        "Fit on data that contains them, or use handle_unknown='resample' to replace them by a "
+        "draw from the distribution of the output."
+    )

@@ -37,7 +37,7 @@ def log_odds_of_seeds(sanitizer, released, seeds):
     The attacker knows the channel and the sampler, but not the rows: each seed gives the words,
     the words give y for every x, and the true seed makes x = "kept" likely.
     """
-    sampler = sanitizer._releaser._sampler
+    sampler = sanitizer.release_.releaser._sampler
     p_x = sanitizer.joint_.p_x
     scores = []
     for seed in seeds:
@@ -69,7 +69,7 @@ def test_that_attack_finds_a_seed_whose_stream_is_used_as_it_is():
     sanitizer = ORRSanitizer(*PAIR, epsilon=0.5, output="code").fit(ADULT)
     codes = sanitizer.encode(ADULT[:500])
     stream = np.random.default_rng(42).bytes
-    released = sanitizer._releaser._sampler._sample_chunk(
+    released = sanitizer.release_.releaser._sampler._sample_chunk(
         codes, lambda n: np.frombuffer(stream(4 * n), dtype=np.uint32)
     )
     scores = log_odds_of_seeds(sanitizer, released, range(60))

@@ -1,0 +1,104 @@
+"""What is needed to release rows, and nothing else: no counts of S."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..exceptions import InvalidParameterError
+from ..frames import Table
+from ..sampling import RandomState
+from ._layout import Layout
+from ._releaser import Releaser
+from ._row_encoder import RowEncoder
+
+__all__ = ["Release"]
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Release:
+    """What a mechanism needs to release rows: labels, cells, integer weights, names of columns.
+
+    It holds the labels of S only if the mechanism looks at S, and no counts of S, so that it can
+    be pickled and sent to processes that only draw. It draws and writes; warnings, the guarantee
+    and checks of parameters are up to the sanitiser.
+
+    .. versionadded:: 0.2
+
+    Attributes
+    ----------
+    who : str
+        Name of the sanitiser, for messages.
+    layout : Layout
+        Which columns are sensitive, useful or neither.
+    encoder : RowEncoder
+        Turns rows into codes of the inputs of the mechanism.
+    releaser : Releaser
+        Draws outputs for the codes, and writes them as columns.
+    advice : str or None
+        End of the error for values not seen at fit; None if they are resampled.
+    blind : str
+        What to do instead, if the mechanism looks at S and S is not at hand.
+    """
+
+    who: str
+    layout: Layout
+    encoder: RowEncoder
+    releaser: Releaser
+    advice: str | None
+    blind: str = ""
+
+    def table(self, X: Any, sensitive_features: Any = None, *, rest: bool = False) -> Table:
+        """Read and check a table of rows to release.
+
+        Parameters
+        ----------
+        X : table
+            The rows.
+        sensitive_features : array-like, optional
+            S of the rows, for a mechanism that looks at it.
+        rest : bool, default=False
+            Whether the columns that are neither sensitive nor useful are needed.
+        """
+        table = Table(X, allow_empty=True)
+        needed = self.encoder.sees_sensitive and sensitive_features is None
+        if needed:
+            self._check_sees(table)
+        self.layout.check(table, self.who, sensitive=needed, rest=rest)
+        return table
+
+    def _check_sees(self, table: Table) -> None:
+        """Refuse a table without S, which the mechanism looks at."""
+        layout = self.layout
+        lacks = "S is not a column of X: "
+        if layout.sensitive:
+            missing = layout.missing(table, layout.sensitive)
+            # If useful columns are missing as well, layout.check lists all in scikit-learn's words.
+            if not missing or layout.missing(table, layout.useful):
+                return
+            lacks = f"X lacks {', '.join(map(repr, missing))}: pass a table that has it, or "
+        raise InvalidParameterError(
+            f"{self.who} looks at the sensitive values of the rows that it releases, but {lacks}"
+            f"pass sensitive_features=. If they are not at hand, {self.blind}."
+        )
+
+    def codes(self, table: Table, sensitive_features: Any = None) -> np.ndarray:
+        """Encode rows as numbers of the inputs; -1 for values not seen at fit."""
+        return self.encoder.codes(table, sensitive_features, refuse=self.advice)
+
+    def sample(self, codes: np.ndarray, random_state: RandomState = None) -> np.ndarray:
+        """Draw an output for every code."""
+        return self.releaser.sample(codes, random_state)
+
+    def columns(
+        self, table: Table, drawn: np.ndarray, output: str, rest: Sequence[int] = ()
+    ) -> dict[str, Any]:
+        """Write what was drawn as named columns, followed by the columns ``rest`` of the table."""
+        return self.releaser.columns(table, drawn, output, rest)
+
+    def __repr__(self) -> str:
+        names = ", ".join(self.layout.useful_names)
+        return f"Release({names} by {self.who})"
