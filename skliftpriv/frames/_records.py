@@ -98,7 +98,9 @@ class RecordIds:
 
     def _as_array(self, column: Any) -> NDArray[Any]:
         if not isinstance(column, nw.Series):
-            return np.asarray(column)
+            array = np.asarray(column)
+            # Times become plain numbers of nanoseconds otherwise.
+            return _objects(list(array)) if array.dtype.kind in "mM" else array
         missing = column.is_null().to_numpy()
         if missing.any():
             raise self._missing(int(np.argmax(missing)))
@@ -137,7 +139,7 @@ class RecordIds:
             return value
         if isinstance(value, UUID):
             return str(value).encode()
-        if value is None or value is pd.NA or value is pd.NaT or value != value:
+        if value is None or (pd.api.types.is_scalar(value) and pd.isna(value)):
             raise self._missing(row)
         if isinstance(value, Integral) and not isinstance(value, bool | np.bool_):
             return str(int(value)).encode()
