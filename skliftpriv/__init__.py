@@ -21,6 +21,7 @@ from .estimators import (
 from .frames import shuffle_rows
 from .metrics import audit, joint_leakage
 from .notions import ALIP, LDP, LIP, AlphaLift, Chi2Lift, L1Lift
+from .secret import Secret
 
 __version__ = "0.2.0.dev0"
 
@@ -41,6 +42,7 @@ __all__ = [
     "OUESanitizer",
     "SRLIPSanitizer",
     "SRRSanitizer",
+    "Secret",
     "SubsetMergingSanitizer",
     "WatchdogSanitizer",
     "__version__",

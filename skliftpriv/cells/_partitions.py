@@ -22,6 +22,7 @@ from ..frames import row_slices, rows_of
 from ._features import CategoryFeature, Feature, Outcomes, feature_of, features_matrix
 from ._rules import Leaves, leaves_of
 from ._scaled import ScaledColumns
+from ._splits import Splits
 
 __all__ = ["LEAST_ROWS", "Partition", "Sample", "partition_of"]
 
@@ -143,8 +144,8 @@ class TreePartition:
             outcome = np.column_stack([outcome, pooled(sample.sensitive)])
         fitted = _own_tree(tree, sample.target) if own else clone(tree)
         self.n_rows = sample.n_rows
-        self._tree = fitted.fit(self._matrix(sample.columns), outcome)
-        self.leaves = leaves_of(self._tree.tree_, self._features)
+        self._splits = Splits.of(fitted.fit(self._matrix(sample.columns), outcome).tree_)
+        self.leaves = leaves_of(self._splits, self._features)
         whole = "the columns" if sample.target is None else "the target"
         named = f"a tree that predicts {whole} and the sensitive value"
         self.made_by = named if own else type(tree).__name__
@@ -161,7 +162,7 @@ class TreePartition:
         """Return the leaf of each row."""
         if not len(columns[0]):
             return np.zeros(0, dtype=np.intp)
-        return self.leaves.number[self._tree.apply(self._matrix(columns))]
+        return self.leaves.number[self._splits.apply(self._matrix(columns))]
 
 
 class PredictedPartition:

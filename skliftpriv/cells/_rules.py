@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ..channel import NumberedLabel
 from ._features import CategoryFeature, Feature, NumberFeature
+from ._splits import Splits
 
 __all__ = ["Leaves", "leaves_of"]
 
@@ -60,13 +61,13 @@ def _shared(one: tuple[int, ...], other: tuple[int, ...]) -> int:
     return sum(a == b for a, b in zip(one, other, strict=False))
 
 
-def leaves_of(tree: Any, features: Sequence[Feature]) -> Leaves:
+def leaves_of(tree: Splits, features: Sequence[Feature]) -> Leaves:
     """Read the leaves of a fitted tree.
 
     Parameters
     ----------
-    tree : the ``tree_`` of a decision tree of scikit-learn
-        Splits columns of numbers.
+    tree : Splits
+        Of columns of numbers.
     features : sequence of Feature
         What the columns are.
     """

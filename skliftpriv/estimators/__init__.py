@@ -9,6 +9,8 @@ from ._layout import Layout
 from ._optimal_response import ORRSanitizer
 from ._parameters import parameters
 from ._randomized_response import GRRSanitizer
+from ._release import Release
+from ._releasing import ReleasingShell
 from ._shared_counts import shared_counts
 from ._side_channel import SRLIPSanitizer
 from ._subset_merging import SubsetMergingSanitizer
@@ -28,6 +30,8 @@ __all__ = [
     "LiftSanitizer",
     "ORRSanitizer",
     "OUESanitizer",
+    "Release",
+    "ReleasingShell",
     "SRLIPSanitizer",
     "SRRSanitizer",
     "SubsetMergingSanitizer",

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import warnings
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
 import numpy as np
-from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ..cells import Cells, CellsLike
@@ -21,7 +20,7 @@ from ..exceptions import (
     UnprotectedColumnsWarning,
     UselessReleaseWarning,
 )
-from ..frames import SymbolOrder, Table, checked_weight, concerns
+from ..frames import ColumnKey, SymbolOrder, Table, checked_weight
 from ..mechanisms import ChannelResult, MechanismResult, PartitionResult
 from ..notions import NOTIONS, POLYHEDRAL_NOTIONS, Notion, NotionLike, make_notion
 from ..report import PrivacyReport
@@ -31,12 +30,16 @@ from ._counted_rows import CountedRows, counted_columns
 from ._counting import CountingPlan
 from ._guarantee import Guarantee
 from ._layout import ColumnKeys, Layout
+from ._once import Kept
 from ._parameters import COMMON, checked, parameters, validate
+from ._records import RecordColumn
+from ._release import Release
 from ._releaser import Releaser, SymbolReleaser
+from ._releasing import ReleasingShell, warnings_beside
 from ._row_encoder import RowEncoder
 from ._target_among import target_warnings
 
-__all__ = ["FittingShell", "Result", "warnings_beside"]
+__all__ = ["FittingShell", "Result"]
 
 #: Parameters that may change after fit.
 _FREE = ("output", "verbose")
@@ -56,6 +59,8 @@ class FittedState(Generic[Result]):
     confidence: float | None = None
     cells: CellsLike | None = None
     handle_unknown: str = "error"
+    record_id: ColumnKey | None = None
+    groups: ColumnKey | None = None
 
     counted_: CountedRows
     cells_: Cells
@@ -66,13 +71,12 @@ class FittedState(Generic[Result]):
     channel_: Channel | None
     report_: PrivacyReport
     guarantee_: Guarantee
-    _encoder: RowEncoder
-    _releaser: Releaser
+    release_: Release
     _parameters: dict[str, Any]
 
 
 @parameters
-class FittingShell(FittedState[Result], TransformerMixin, BaseEstimator, ABC):
+class FittingShell(FittedState[Result], ReleasingShell):
     """The part of a sanitiser that counts rows and builds the mechanism for them."""
 
     sensitive: ColumnKeys | None = field(default=None, kw_only=False)
@@ -91,7 +95,6 @@ class FittingShell(FittedState[Result], TransformerMixin, BaseEstimator, ABC):
     # With metadata routing, Pipeline, GridSearchCV and ColumnTransformer pass S on.
     __metadata_request__fit: ClassVar[dict[str, Any]] = {"sensitive_features": True}
     __metadata_request__partial_fit: ClassVar[dict[str, Any]] = {"sensitive_features": True}
-    __metadata_request__transform: ClassVar[dict[str, Any]] = {"sensitive_features": True}
 
     @property
     def needs_sensitive(self) -> bool:
@@ -120,7 +123,7 @@ class FittingShell(FittedState[Result], TransformerMixin, BaseEstimator, ABC):
                 f"{type(self).__name__} must override _make_releaser: only the outputs of a "
                 "ChannelResult are known to be symbols."
             )
-        return SymbolReleaser(result, rows.layout, cells=rows.cells, types=rows.types)
+        return SymbolReleaser.of(result, rows.layout, cells=rows.cells, types=rows.types)
 
     def _known(self, result: Result, layout: Layout) -> Mapping[str, object]:
         """Return the fitted attributes that only this mechanism has."""
@@ -178,6 +181,7 @@ class FittingShell(FittedState[Result], TransformerMixin, BaseEstimator, ABC):
         known: CountedRows | None,
     ) -> Self:
         self._make_notion()  # refuse a wrong notion before counting rows
+        self._check_records()
         rows = self._counted(X, y, sensitive_features, sample_weight, known)
         rows = rows if known is None else known + rows
         result = self.result_for(rows)
@@ -218,15 +222,48 @@ class FittingShell(FittedState[Result], TransformerMixin, BaseEstimator, ABC):
         table.check_order(sample_weight, "sample_weight")
         if self.needs_target:
             self._check_target(y)
-        columns = (s_columns, layout.useful_columns(table))
         plan = self._counting_plan(known)
         # Others ignore y: cells, too, once they are learnt.
         target = y if self.needs_target or (self.cells is not None and known is None) else None
         table.check_order(target, "y")
-        for warning in target_warnings(layout.useful_names, columns[1], target):
+        useful = layout.useful_columns(table)
+        for warning in target_warnings(layout.useful_names, useful, target):
             warnings.warn(warning, stacklevel=5)
-        rows = counted_columns(columns, layout, y=target, weight=weight, plan=plan)
+        kept = Kept((s_columns, useful), target, weight)
+        records = self._records_in(layout)
+        if records is not None:
+            records.column(table, layout)  # refuse a name that is not there before all is counted
+        if self.groups is not None:
+            kept = kept.once(RecordColumn.of(layout, "groups", self.groups), table, layout)
+        rows = counted_columns(
+            kept.columns, layout, y=kept.target, weight=kept.weight, plan=plan, groups=kept.groups
+        )
         return replace(rows, beside=tuple(self._beside(table, s_columns)))
+
+    def _check_records(self) -> None:
+        """Refuse parameters of a keyed release that contradict each other."""
+        if self.record_id is not None and self.groups is not None:
+            raise InvalidParameterError(
+                "record_id and groups both say which rows are one record: use groups= if a person "
+                "may have several rows, which then count once at fit, and record_id= otherwise."
+            )
+        if self.secret is not None and self.record_id is None and self.groups is None:
+            raise InvalidParameterError(
+                "secret= needs record_id=, the column that tells records apart: with both, each "
+                "record gets the same value at every release."
+            )
+        if self.secret is not None and self.random_state is not None:
+            raise InvalidParameterError(
+                "secret= and random_state= both decide the noise: leave out random_state, since a "
+                "release from a seed is not private."
+            )
+
+    def _records_in(self, layout: Layout) -> RecordColumn | None:
+        """Return the column of ids, if there is one."""
+        for parameter, key in (("record_id", self.record_id), ("groups", self.groups)):
+            if key is not None:
+                return RecordColumn.of(layout, parameter, key)
+        return None
 
     def _counting_plan(self, known: CountedRows | None) -> CountingPlan:
         """Say how rows are counted: in the cells and bins of earlier rows, if there are any."""
@@ -244,7 +281,8 @@ class FittingShell(FittedState[Result], TransformerMixin, BaseEstimator, ABC):
     def _layout_for(self, table: Table, given: bool, known: CountedRows | None) -> Layout:
         """Find the columns in the first table, or check that a later table has them."""
         if known is None:
-            layout = Layout.of(table, self.sensitive, self.useful, given)
+            beside = {"record_id": self.record_id, "groups": self.groups}
+            layout = Layout.of(table, self.sensitive, self.useful, given, beside)
         else:
             layout = known.layout
             if (not layout.sensitive) != given:
@@ -252,15 +290,11 @@ class FittingShell(FittedState[Result], TransformerMixin, BaseEstimator, ABC):
                     "Pass sensitive_features= in all batches or in none; the first batch took S "
                     f"from {layout.sensitive_name}."
                 )
-            named = ("sensitive", "useful", "cells")
+            named = ("sensitive", "useful", "cells", "record_id", "groups")
             self._check_unchanged(n for n in self._parameters if n.partition("__")[0] in named)
         passed = self.remainder == "passthrough"
         layout.check(table, type(self).__name__, sensitive=not given, rest=passed)
         return layout
-
-    def _beside(self, table: Table, s_columns: Sequence[Any] | None) -> list[str]:
-        """List what is released with the rows of a table without protection."""
-        return concerns(table, s_columns, index=self.index == "keep")
 
     @checked
     def result_for(self, rows: CountedRows) -> Result:
@@ -283,7 +317,7 @@ class FittingShell(FittedState[Result], TransformerMixin, BaseEstimator, ABC):
                 f"rows must be CountedRows, such as CountedRows.of(X, 's', 'x'), not "
                 f"{type(rows).__name__}."
             )
-        rows.checked(self.sensitive, self.useful, self.cells)
+        rows.checked(self.sensitive, self.useful, self.cells, self.groups)
         if rows.cells is not None and self.confidence is not None and not rows.cells.summary.apart:
             raise InvalidParameterError(
                 f"confidence={self.confidence} needs cells that were learnt from other rows than "
@@ -352,16 +386,8 @@ class FittingShell(FittedState[Result], TransformerMixin, BaseEstimator, ABC):
     def _fitted(self, rows: CountedRows, result: Result) -> dict[str, object]:
         """Return all fitted attributes, public and private."""
         layout = rows.layout
-        releaser = self._make_releaser(result, rows)
-        order = None
-        if _places_new_values(result):
-            order = SymbolOrder(result.joint.useful_labels, rows.counts.order)
-        encoder = RowEncoder(
-            result.joint, layout, pairs=self.needs_sensitive, cells=rows.cells, order=order
-        )
+        release = self._make_release(result, rows)
         return {
-            "_encoder": encoder,
-            "_releaser": releaser,
             # Copy lists, which could be changed in place.
             "_parameters": {
                 name: list(value) if isinstance(value, list) else value
@@ -372,14 +398,40 @@ class FittingShell(FittedState[Result], TransformerMixin, BaseEstimator, ABC):
             "counted_": rows,
             **({} if rows.cells is None else {"cells_": rows.cells}),
             "layout_": layout,
+            "release_": release,
             "result_": result,
             "joint_": result.joint,
             "notion_": result.notion,
             "channel_": result.channel,
             "report_": result.report,
-            "guarantee_": self._guarantee(rows, result, draws=releaser.draws),
+            "guarantee_": self._guarantee(rows, result, draws=release.releaser.draws),
             **self._known(result, layout),
         }
+
+    def _make_release(self, result: Result, rows: CountedRows) -> Release:
+        """Collect what is needed to release rows."""
+        joint, cells, named = result.joint, rows.cells, self.get_params(deep=False)
+        order = None
+        if _places_new_values(result):
+            order = SymbolOrder(joint.useful_labels, rows.counts.order)
+        encoder = RowEncoder(
+            joint.useful_labels,
+            rows.layout,
+            sensitive=joint.sensitive_labels if self.needs_sensitive else None,
+            cells=None if cells is None else cells.settled(joint.useful_labels, joint.p_x),
+            order=order,
+        )
+        return Release(
+            who=type(self).__name__,
+            layout=rows.layout,
+            encoder=encoder,
+            releaser=self._make_releaser(result, rows),
+            advice=_advice(named.get("handle_unknown")),
+            blind="fit with use_sensitive=False"
+            if "use_sensitive" in named
+            else "fit a sanitiser that does not, such as ORRSanitizer",
+            records=self._records_in(rows.layout),
+        )
 
     def _guarantee(self, rows: CountedRows, result: Result, *, draws: bool) -> Guarantee:
         layout = rows.layout
@@ -387,6 +439,7 @@ class FittingShell(FittedState[Result], TransformerMixin, BaseEstimator, ABC):
         # Not all sanitisers have this parameter.
         handle_unknown = self.get_params(deep=False).get("handle_unknown", "error")
         randomized = draws or handle_unknown == "resample"
+        records = self._records_in(layout)
         return Guarantee(
             promise=result.notion,
             achieved=dict(result.report.levels_promised),
@@ -405,6 +458,9 @@ class FittingShell(FittedState[Result], TransformerMixin, BaseEstimator, ABC):
             sees_sensitive=self.needs_sensitive,
             cells=None if rows.cells is None else rows.cells.summary,
             places_new_values=_places_new_values(result),
+            record_id=None if records is None else records.name,
+            groups=rows.groups,
+            keyed=self.secret is not None,
         )
 
     def fitted_parameters(self) -> dict[str, Any]:
@@ -452,9 +508,13 @@ def _same(now: Any, fitted: Any) -> bool:
     return now is fitted or (type(now) is type(fitted) and bool(now == fitted))
 
 
-def warnings_beside(found: Iterable[str]) -> Iterator[Warning]:
-    if listed := "; ".join(found):
-        yield UnprotectedColumnsWarning(
-            f"Released with the rows, and not covered by the guarantee: {listed}. Use index='drop' "
-            "to leave the index out, and skliftpriv.shuffle_rows to shuffle the released rows."
-        )
+def _advice(handle_unknown: str | None) -> str | None:
+    """Say what to do with values not seen at fit; None if they are resampled."""
+    if handle_unknown == "resample":
+        return None
+    if handle_unknown is None:  # a sanitiser without the parameter
+        return "Fit on data that contains them."
+    return (
+        "Fit on data that contains them, or use handle_unknown='resample' to replace them by a "
+        "draw from the distribution of the output."
+    )

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from .._arrays import Label
 from ..cells import Cells
-from ..distribution import JointDistribution
 from ..exceptions import UnknownCategoryError
-from ..frames import SymbolEncoder, SymbolOrder, Table
+from ..frames import SymbolEncoder, SymbolOrder, Table, encode_rows
 from ._layout import Layout
 
 __all__ = ["RowEncoder"]
@@ -21,12 +21,12 @@ class RowEncoder:
 
     Parameters
     ----------
-    joint : JointDistribution
-        Lists the symbols.
+    useful : sequence of labels
+        The symbols of X.
     layout : Layout
         Which columns they are in.
-    pairs : bool
-        Whether the inputs of the mechanism are pairs (s, x) rather than x.
+    sensitive : sequence of labels, optional
+        The symbols of S, if the inputs of the mechanism are pairs (s, x) rather than x.
     cells : Cells, optional
         What rows are reduced to.
     order : SymbolOrder, optional
@@ -35,19 +35,35 @@ class RowEncoder:
 
     def __init__(
         self,
-        joint: JointDistribution,
+        useful: Sequence[Label],
         layout: Layout,
         *,
-        pairs: bool,
+        sensitive: Sequence[Label] | None = None,
         cells: Cells | None = None,
         order: SymbolOrder | None = None,
     ) -> None:
         self._layout = layout
-        self._useful = SymbolEncoder(joint.useful_labels, order=order)
-        if cells is not None:
-            settled = cells.settled(joint.useful_labels, joint.p_x)
-            self._useful = SymbolEncoder(joint.useful_labels, settled.encode)
-        self._sensitive = SymbolEncoder(joint.sensitive_labels) if pairs else None
+        #: What rows are reduced to before they are looked up; None for the values themselves.
+        self.cells = cells
+        self._useful = SymbolEncoder(
+            useful, encode_rows if cells is None else cells.encode, order=order
+        )
+        self._sensitive = None if sensitive is None else SymbolEncoder(sensitive)
+
+    @property
+    def sees_sensitive(self) -> bool:
+        """Whether S is needed to encode rows."""
+        return self._sensitive is not None
+
+    @property
+    def useful(self) -> tuple[Label, ...]:
+        """The symbols of X."""
+        return self._useful.symbols
+
+    @property
+    def sensitive(self) -> tuple[Label, ...] | None:
+        """The symbols of S, or None if they are not needed."""
+        return None if self._sensitive is None else self._sensitive.symbols
 
     def codes(self, table: Table, sensitive_features: Any, *, refuse: str | None) -> np.ndarray:
         """Encode rows as numbers, -1 for values not seen at fit.

@@ -110,7 +110,7 @@ class SRLIPSanitizer(LiftSanitizer[SideChannelResult]):
         )
 
     def _make_releaser(self, result: SideChannelResult, rows: CountedRows) -> Releaser:
-        return SymbolReleaser(
+        return SymbolReleaser.of(
             result, rows.layout, one_column=result.strategy == "optimal", types=rows.types
         )
 

@@ -79,4 +79,4 @@ class OUESanitizer(LiftSanitizer[UnaryResult]):
         return {"alpha_": result.alpha}
 
     def _make_releaser(self, result: UnaryResult, rows: CountedRows) -> BitReleaser:
-        return BitReleaser(result, rows.layout)
+        return BitReleaser.of(result, rows.layout)

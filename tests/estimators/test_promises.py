@@ -438,10 +438,10 @@ def test_unary_encoding_of_many_values_draws_in_small_parts(monkeypatch):
     frame = pd.DataFrame({"s": [0, 1] * 50, "x": range(100)})
     sanitizer = OUESanitizer("s", "x", epsilon=0.5).fit(frame)
     sizes = []
-    sample = type(sanitizer._releaser._bit).sample
+    sample = type(sanitizer.release_.releaser._bit).sample
     monkeypatch.setattr(_bit_releaser, "_BITS_AT_ONCE", 1000)
     monkeypatch.setattr(
-        type(sanitizer._releaser._bit),
+        type(sanitizer.release_.releaser._bit),
         "sample",
         lambda self, codes, state=None: sizes.append(len(codes)) or sample(self, codes, state),
     )
