@@ -114,12 +114,13 @@ def _cards(sanitizer: LiftSanitizer, release: ReleaseView, target_name: str) -> 
     report, guarantee = sanitizer.report_, sanitizer.guarantee_
     sensitive, useful = release.sensitive_name, release.useful_name
     before, after = report.before, report.after
+    noun = "values" if guarantee.cells is None else "cells"
     cards = [
         ("Protected", sensitive, f"{sanitizer.joint_.shape[0]} values"),
         (
             "Released",
             useful,
-            f"{sanitizer.joint_.shape[1]} values, {guarantee.n_rows:,} rows counted",
+            f"{sanitizer.joint_.shape[1]} {noun}, {guarantee.n_rows:,} rows counted",
         ),
         ("Budget", str(sanitizer.notion_), f"basis: {guarantee.basis}"),
         (

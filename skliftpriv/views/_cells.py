@@ -7,15 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._format import factor, share
-from ..channel import NumberedLabel, symbol_text
+from ..channel import symbol_text
+from ._mixtures import mixture_name
 from ._picked import Picked, pick
 from ._release import ReleaseView
 
 __all__ = ["CellRow", "cell_rows"]
-
-#: Smaller shares of an output are due to the certificate, and not named.
-_NAMED = 1e-6
-_MEMBERS = 3
 
 
 @dataclass(frozen=True)
@@ -81,15 +78,5 @@ def cell_rows(release: ReleaseView, most: int) -> tuple[list[CellRow], Picked]:
 def _becomes(release: ReleaseView, x: int) -> str:
     """Say which cells the most probable output of a cell may stand for, and how often it is it."""
     y = int(np.argmax(release.matrix[x]))
-    masses = release.flows[:, y] / release.flows[:, y].sum()
-    members = np.flatnonzero(masses > _NAMED)
-    members = members[np.argsort(-masses[members], kind="stable")]
-    labels = [release.joint.useful_labels[i] for i in members]
-    names = [x.number if isinstance(x, NumberedLabel) else symbol_text(x) for x in labels]
-    shown = [
-        f"{name} {share(float(masses[i]), whole=True)}"
-        for i, name in zip(members[:_MEMBERS], names, strict=False)
-    ]
-    more = [f"{members.size - _MEMBERS} more"] if members.size > _MEMBERS else []
-    said = names[0] if members.size == 1 else "{" + ", ".join(shown + more) + "}"
+    said = mixture_name(release.joint.useful_labels, release.flows[:, y])
     return f"{said}, {share(float(release.matrix[x, y]))} of its rows"

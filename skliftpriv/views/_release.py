@@ -19,6 +19,7 @@ from ..measures import log_lift
 from ..mechanisms import ChannelResult, MechanismResult, PartitionResult
 from ..notions import Notion
 from ..report import worst_levels
+from ._mixtures import short_outputs
 
 __all__ = ["ReleaseView"]
 
@@ -41,7 +42,7 @@ class ReleaseView:
     p_sy : ndarray of shape (n_sensitive, n_outputs)
         P(S=s, Y=y), also for mechanisms that see S. For unary encoding, P(S=s, bit of y is 1).
     outputs : tuple
-        Labels of the outputs, or of the bits.
+        Labels of the outputs, or of the bits. Mixtures of cells are named by numbers of cells.
     bits : bool
         Whether the columns are single bits rather than outputs.
     notion : Notion or None
@@ -102,11 +103,15 @@ class ReleaseView:
             ``sensitive_name`` and ``useful_name``.
         """
         shown, report = result.shown, result.report
+        outputs = shown.labels
+        if not shown.bits:
+            symbols, p_x = result.joint.useful_labels, result.joint.p_x
+            outputs = short_outputs(symbols, outputs, p_x[:, None] * shown.matrix)
         return cls(
             joint=result.joint,
             matrix=shown.matrix,
             p_sy=shown.p_sy,
-            outputs=shown.labels,
+            outputs=outputs,
             bits=shown.bits,
             notion=result.notion,
             satisfied=report.satisfied,
