@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from .exceptions import InvalidParameterError
 
-__all__ = ["Secret", "SecretLike", "hidden"]
+__all__ = ["Secret", "SecretLike", "check_secret", "hidden"]
 
 _FEWEST_BYTES = 16
 #: A larger file is no key file.
@@ -42,10 +42,16 @@ class Secret:
     Secret(hidden)
     """
 
-    __slots__ = ("_digest",)
+    __slots__ = ("_digest", "_problem")
 
     def __init__(self, key: bytes) -> None:
-        self._digest = _digest_of(key, "The secret")
+        self._digest, self._problem = _digest_of(key), _problem_of(key, "The secret")
+        self.check()
+
+    def check(self) -> None:
+        """Raise an error if this is not a key that can be used."""
+        if self._problem is not None:
+            raise InvalidParameterError(self._problem)
 
     @classmethod
     def fresh(cls) -> Secret:
@@ -63,10 +69,12 @@ class Secret:
             line feed at the end of a file or a variable does not count.
         """
         source = hidden(source)
+        check_secret(source)
         if isinstance(source, Secret):
             return source
-        found = object.__new__(cls)
-        found._digest = _read(source)
+        key, what = _read(source)
+        found = _wrapped(key, what)
+        found.check()
         return found
 
     def derive(self, *context: bytes, size: int = 16) -> bytes:
@@ -103,19 +111,32 @@ SecretLike: TypeAlias = Secret | bytes | str | os.PathLike[str]
 def hidden(secret: SecretLike) -> Secret | str | os.PathLike[str]:
     """Return a secret in a form that can be printed: bytes as a :class:`Secret`.
 
-    No message shows what was passed, because it may be the key.
+    Nothing is refused, as scikit-learn expects of a constructor; :func:`check_secret` does that.
     """
     if isinstance(secret, bytes | bytearray | memoryview):
-        return Secret(bytes(secret))
-    if isinstance(secret, Secret | str | os.PathLike):
-        return secret
-    raise InvalidParameterError(
-        "secret must be bytes, the path of a key file or 'env:NAME' for an environment variable, "
-        f"not {type(secret).__name__}."
-    )
+        return _wrapped(bytes(secret), "The secret")
+    return secret
 
 
-def _read(source: str | os.PathLike[str]) -> bytes:
+def check_secret(secret: SecretLike) -> None:
+    """Refuse what cannot be a secret; no message shows it, because it may be the key."""
+    if isinstance(secret, Secret):
+        secret.check()
+    elif not isinstance(secret, str | os.PathLike):
+        raise InvalidParameterError(
+            "secret must be bytes, the path of a key file or 'env:NAME' for an environment "
+            f"variable, not {type(secret).__name__}."
+        )
+
+
+def _wrapped(key: bytes, what: str) -> Secret:
+    secret = object.__new__(Secret)
+    secret._digest, secret._problem = _digest_of(key), _problem_of(key, what)
+    return secret
+
+
+def _read(source: str | os.PathLike[str]) -> tuple[bytes, str]:
+    """Return the key, and what messages call the place where it was found."""
     if isinstance(source, str) and source.startswith(_ENVIRONMENT):
         name = source.removeprefix(_ENVIRONMENT)
         key = os.environb.get(os.fsencode(name)) if os.supports_bytes_environ else None
@@ -125,7 +146,7 @@ def _read(source: str | os.PathLike[str]) -> bytes:
             raise InvalidParameterError(
                 f"secret='env:{name}', but there is no environment variable {name!r}: set it."
             )
-        return _digest_of(_trimmed(key), f"The environment variable {name!r}")
+        return _trimmed(key), f"The environment variable {name!r}"
     try:
         with Path(source).open("rb") as file:
             key = file.read(_MOST_BYTES + 1)
@@ -141,7 +162,7 @@ def _read(source: str | os.PathLike[str]) -> bytes:
             f"({reason}). Pass the path of a key file, 'env:NAME' for an "
             "environment variable, or the key itself as bytes."
         ) from None
-    return _digest_of(_trimmed(key), "The key file")
+    return _trimmed(key), "The key file"
 
 
 def _trimmed(key: bytes) -> bytes:
@@ -149,18 +170,21 @@ def _trimmed(key: bytes) -> bytes:
     return key.removesuffix(b"\n").removesuffix(b"\r")
 
 
-def _digest_of(key: bytes, what: str) -> bytes:
+def _digest_of(key: bytes) -> bytes:
+    return blake2b(key, digest_size=32, person=b"skliftpriv key").digest()
+
+
+def _problem_of(key: bytes, what: str) -> str | None:
+    """Say why a key is none, without showing it."""
     if len(key) < _FEWEST_BYTES:
-        raise InvalidParameterError(
+        return (
             f"{what} has {len(key)} bytes, but a key needs at least {_FEWEST_BYTES}: {_GENERATE}."
         )
     if len(key) > _MOST_BYTES:
-        raise InvalidParameterError(
-            f"{what} has more than {_MOST_BYTES:,} bytes, too many for a key: {_GENERATE}."
-        )
+        return f"{what} has more than {_MOST_BYTES:,} bytes, too many for a key: {_GENERATE}."
     if len(set(key)) < _FEWEST_DIFFERENT:
-        raise InvalidParameterError(
+        return (
             f"{what} consists of fewer than {_FEWEST_DIFFERENT} different bytes, and is no random "
             f"key: {_GENERATE}."
         )
-    return blake2b(key, digest_size=32, person=b"skliftpriv key").digest()
+    return None

@@ -25,6 +25,7 @@ from ..mechanisms import ChannelResult, MechanismResult, PartitionResult
 from ..notions import NOTIONS, POLYHEDRAL_NOTIONS, Notion, NotionLike, make_notion
 from ..report import PrivacyReport
 from ..sampling import RandomState
+from ..secret import check_secret
 from ._confidence import confidence_set, confidence_warnings
 from ._counted_rows import CountedRows, counted_columns
 from ._counting import CountingPlan
@@ -247,6 +248,8 @@ class FittingShell(FittedState[Result], ReleasingShell):
                 "record_id and groups both say which rows are one record: use groups= if a person "
                 "may have several rows, which then count once at fit, and record_id= otherwise."
             )
+        if self.secret is not None:
+            check_secret(self.secret)
         if self.secret is not None and self.record_id is None and self.groups is None:
             raise InvalidParameterError(
                 "secret= needs record_id=, the column that tells records apart: with both, each "

@@ -106,7 +106,9 @@ class RecordIds:
             raise self._missing(int(np.argmax(missing)))
         dtype = column.dtype
         small = dtype.is_integer() and dtype not in (nw.Int128, nw.UInt128)
-        if small or dtype.is_float() or dtype == nw.String:
+        # Of text in polars, lists are made in half the time.
+        text = dtype == nw.String and column.implementation is not nw.Implementation.POLARS
+        if small or dtype.is_float() or text:
             return column.to_numpy()
         return _objects(column.to_list())
 

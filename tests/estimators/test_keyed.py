@@ -429,8 +429,8 @@ def test_the_secret_is_in_no_artefact(source, tmp_path, monkeypatch, caplog):
 def test_no_error_shows_the_secret():
     calls = [
         lambda: grr(record_id=None).fit(FRAME),
-        lambda: grr(secret=KEY[:5]),
-        lambda: grr(secret=list(KEY)),
+        lambda: grr(secret=KEY[:5]).fit(FRAME),
+        lambda: grr(secret=list(KEY)).fit(FRAME),
         lambda: grr(secret=KEY.decode()).fit(FRAME).transform(FRAME),
         lambda: grr().fit(FRAME).set_params(secret=KEY[::-1]).transform(FRAME),
         lambda: grr().fit(FRAME).transform(FRAME.assign(id=None)),
@@ -443,6 +443,7 @@ def test_no_error_shows_the_secret():
         assert KEY.decode() not in shown
         assert KEY.hex() not in shown
         assert str(list(KEY)) not in shown
+    assert repr(grr(secret=KEY[:5]).secret) == "Secret(hidden)"
 
 
 def test_a_key_file_is_read_at_every_release(tmp_path):
