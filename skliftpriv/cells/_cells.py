@@ -70,13 +70,18 @@ class Cells:
         A name for each cell; for a tree, the rule that its rows meet.
     summary : CellsSummary
         How the cells were learnt.
+    partition : Partition
+        Puts rows into cells.
+    values : tuple of ColumnValues
+        How often each cell holds each value of the columns; empty if this is not known, as for
+        cells from a file.
     """
 
     names: tuple[str, ...]
     labels: tuple[str, ...]
     summary: CellsSummary
-    _partition: Partition
-    _values: tuple[ColumnValues, ...]
+    partition: Partition
+    values: tuple[ColumnValues, ...] = ()
     _identity: UUID = field(default_factory=uuid4)
 
     def __eq__(self, other: object) -> bool:
@@ -90,7 +95,7 @@ class Cells:
         """Return the number of the cell of each row, and the names of the cells."""
         starts = range(0, max(len(columns[0]), 1), _CHUNK_ROWS)
         parts = [[column[start : start + _CHUNK_ROWS] for column in columns] for start in starts]
-        codes = np.concatenate([self._partition.codes(part) for part in parts])
+        codes = np.concatenate([self.partition.codes(part) for part in parts])
         unseen = codes < 0
         if not unseen.any():
             return codes, list(self.labels)
@@ -109,7 +114,7 @@ class Cells:
         p_x : ndarray
             Their shares of the rows.
         """
-        leaves = self._partition.leaves
+        leaves = self.partition.leaves
         if leaves is None:
             return self
         share = dict(zip(labels, p_x, strict=True))
@@ -124,7 +129,12 @@ class Cells:
         weights : ndarray of shape (n_mixtures, n_cells)
             Share of each cell in each mixture.
         """
-        return [values.typical(weights) for values in self._values]
+        if not self.values:
+            raise InvalidParameterError(
+                "What these cells hold is not known: a saved file has only the typical rows of the "
+                'outputs, which output="typical" releases.'
+            )
+        return [values.typical(weights) for values in self.values]
 
     def __repr__(self) -> str:
         how = self.summary
@@ -171,8 +181,8 @@ def learn_cells(how: CellsLike, sample: Sample, *, apart: bool = False) -> Cells
             apart=apart,
             complete=partition.leaves is not None,
         ),
-        _partition=partition,
-        _values=tuple(values),
+        partition=partition,
+        values=tuple(values),
     )
 
 

@@ -1,16 +1,20 @@
 """The mechanisms as scikit-learn transformers."""
 
 from ._base import LiftSanitizer
+from ._bit_releaser import BitReleaser
 from ._conditional_reporting import ConditionalReporting
+from ._confidence import confidence_set
 from ._counted_rows import CountedRows, counted_columns
 from ._counting import CountingPlan
 from ._guarantee import Guarantee
 from ._layout import Layout
 from ._optimal_response import ORRSanitizer
-from ._parameters import parameters
+from ._parameters import parameters, validate
 from ._randomized_response import GRRSanitizer
-from ._release import Release
+from ._release import Release, advice_on_unknown, instead_of_seeing
+from ._releaser import Releaser, SymbolReleaser
 from ._releasing import ReleasingShell
+from ._row_encoder import RowEncoder
 from ._shared_counts import shared_counts
 from ._side_channel import SRLIPSanitizer
 from ._subset_merging import SubsetMergingSanitizer
@@ -20,6 +24,7 @@ from ._unary_encoding import OUESanitizer
 from ._watchdog import WatchdogSanitizer
 
 __all__ = [
+    "BitReleaser",
     "ConditionalReporting",
     "CountedRows",
     "CountingPlan",
@@ -30,13 +35,20 @@ __all__ = [
     "ORRSanitizer",
     "OUESanitizer",
     "Release",
+    "Releaser",
     "ReleasingShell",
+    "RowEncoder",
     "SRLIPSanitizer",
     "SRRSanitizer",
     "SubsetMergingSanitizer",
+    "SymbolReleaser",
     "SymbolSanitizer",
     "WatchdogSanitizer",
+    "advice_on_unknown",
+    "confidence_set",
     "counted_columns",
+    "instead_of_seeing",
     "parameters",
     "shared_counts",
+    "validate",
 ]

@@ -45,6 +45,8 @@ class BitReleaser:
         Which columns are useful.
     """
 
+    forms = ("bits", "label", "posterior")
+
     def __init__(
         self, bit_weights: Weights, symbols: Sequence[Label], p_x: FloatArray, layout: Layout
     ) -> None:

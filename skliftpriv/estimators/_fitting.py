@@ -31,7 +31,7 @@ from ._counting import CountingPlan
 from ._guarantee import Guarantee
 from ._layout import ColumnKeys, Layout
 from ._parameters import COMMON, checked, parameters, validate
-from ._release import Release
+from ._release import Release, advice_on_unknown, instead_of_seeing
 from ._releaser import Releaser, SymbolReleaser
 from ._releasing import ReleasingShell, warnings_beside
 from ._row_encoder import RowEncoder
@@ -380,10 +380,8 @@ class FittingShell(FittedState[Result], ReleasingShell):
             layout=rows.layout,
             encoder=encoder,
             releaser=self._make_releaser(result, rows),
-            advice=_advice(named.get("handle_unknown")),
-            blind="fit with use_sensitive=False"
-            if "use_sensitive" in named
-            else "fit a sanitiser that does not, such as ORRSanitizer",
+            advice=advice_on_unknown(named.get("handle_unknown")),
+            blind=instead_of_seeing(named),
         )
 
     def _guarantee(self, rows: CountedRows, result: Result, *, draws: bool) -> Guarantee:
@@ -445,15 +443,3 @@ def _same(now: Any, fitted: Any) -> bool:
     if isinstance(now, np.ndarray) or isinstance(fitted, np.ndarray):
         return bool(np.array_equal(now, fitted))
     return now is fitted or (type(now) is type(fitted) and bool(now == fitted))
-
-
-def _advice(handle_unknown: str | None) -> str | None:
-    """Say what to do with values not seen at fit; None if they are resampled."""
-    if handle_unknown == "resample":
-        return None
-    if handle_unknown is None:  # a sanitiser without the parameter
-        return "Fit on data that contains them."
-    return (
-        "Fit on data that contains them, or use handle_unknown='resample' to replace them by a "
-        "draw from the distribution of the output."
-    )
