@@ -359,6 +359,7 @@ class FittingShell(FittedState[Result], ReleasingShell):
             "release_": release,
             "result_": result,
             "joint_": result.joint,
+            "n_sensitive_": result.joint.shape[0],
             "notion_": result.notion,
             "channel_": result.channel,
             "report_": result.report,

@@ -38,6 +38,10 @@ class Releaser(Protocol):
         """The values of ``output`` that it can write."""
 
     @property
+    def p_x(self) -> FloatArray:
+        """Distribution of X."""
+
+    @property
     def draws(self) -> bool:
         """Whether outputs of values seen at fit are random."""
 

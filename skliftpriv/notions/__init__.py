@@ -6,8 +6,8 @@ from ._by_name import NOTIONS, POLYHEDRAL_NOTIONS, NotionLike, budget_pair, make
 from ._exact import exp_below
 from ._lift_bounds import implied_lift_bounds
 from ._polyhedral import ALIP, LDP, LIP
-from ._relaxed import RelaxedLift
 from ._relations import ImpliedBounds, implied_bounds, lift_band
+from ._relaxed import RelaxedLift
 from ._side_channel import SRLIP
 from ._sides import Side
 

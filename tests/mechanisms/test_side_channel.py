@@ -10,7 +10,7 @@ from skliftpriv.certificate import certified_by, quantize
 from skliftpriv.datasets import make_joint
 from skliftpriv.exceptions import InvalidParameterError, SizeLimitError
 from skliftpriv.mechanisms import _product, _side_channel, _side_check, _single_attribute
-from skliftpriv.mechanisms._side_channel import attribute_codes, _mended
+from skliftpriv.mechanisms._side_channel import _mended, attribute_codes
 from skliftpriv.mechanisms._side_check import SideChannelCheck
 from skliftpriv.notions import SRLIP
 

@@ -1,0 +1,94 @@
+"""The first lines and the last line of a file: format, version, and a digest of all between."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import re
+
+from ..exceptions import InvalidParameterError, SavedFileError
+
+__all__ = ["FORMAT", "VERSION", "check_key", "sealed", "unsealed"]
+
+FORMAT = "skliftpriv-mechanism"
+VERSION = 1
+
+#: Shorter keys can be found by trying.
+_LEAST_KEY = 16
+_HEAD = re.compile(rb'\{"format": "%s",\n"version": ([0-9]{1,9}),\n' % FORMAT.encode())
+_TAIL = re.compile(rb',\n"seal": \{"kind": "(sha256|hmac-sha256)", "value": "([0-9a-f]{64})"\}\}\n')
+_LONGEST_TAIL = 128
+
+
+def check_key(key: object) -> bytes | None:
+    """Return the key of a signature, or None for none."""
+    if key is None:
+        return None
+    if not isinstance(key, bytes):
+        raise InvalidParameterError(
+            f"key must be bytes, such as secrets.token_bytes(32), not {type(key).__name__}."
+        )
+    if len(key) < _LEAST_KEY:
+        raise InvalidParameterError(
+            f"key has {len(key)} bytes, and so short a key can be guessed: use at least "
+            f"{_LEAST_KEY} random bytes, such as secrets.token_bytes(32)."
+        )
+    return key
+
+
+def sealed(sections: dict[str, str], key: bytes | None) -> bytes:
+    """Put sections of JSON between the first lines and the seal.
+
+    Parameters
+    ----------
+    sections : dict of str
+        JSON text of each section.
+    key : bytes or None
+        Signs the file; None for a digest, which anybody can compute.
+    """
+    lines = [f'{{"format": "{FORMAT}",\n"version": {VERSION}']
+    lines += [f'"{name}": {text}' for name, text in sections.items()]
+    body = ",\n".join(lines).encode()
+    kind = "sha256" if key is None else "hmac-sha256"
+    return body + f',\n"seal": {{"kind": "{kind}", "value": "{_digest(body, key)}"}}}}\n'.encode()
+
+
+def unsealed(data: bytes, key: bytes | None) -> bytes:
+    """Check the format, the version and the seal of a file before anything else is read.
+
+    Returns
+    -------
+    bytes
+        The same file without its seal, as a JSON object.
+    """
+    head = _HEAD.match(data)
+    if head is None:
+        raise SavedFileError("it does not begin like a file that skliftpriv.save wrote")
+    if int(head[1]) != VERSION:
+        raise SavedFileError(
+            f"its format has version {int(head[1])}, and this release of skliftpriv reads version "
+            f"{VERSION}: update skliftpriv, or save the sanitiser again"
+        )
+    start = max(len(data) - _LONGEST_TAIL, 0)
+    place = data.rfind(b',\n"seal": ', start)
+    tail = _TAIL.fullmatch(data, place) if place >= 0 else None
+    if tail is None:
+        raise SavedFileError("its end is missing or was altered: get a complete copy")
+    body = data[:place]
+    if tail[1] == b"hmac-sha256" and key is None:
+        raise SavedFileError("it is signed: pass the key with which it was saved")
+    if tail[1] == b"sha256" and key is not None:
+        raise SavedFileError(
+            "it is not signed, so that no key can show who wrote it: load it without a key only if "
+            "you trust where it comes from"
+        )
+    if not hmac.compare_digest(_digest(body, key).encode(), tail[2]):
+        wrong = "" if key is None else "the key is not that of the file, or "
+        raise SavedFileError(f"{wrong}it was altered after it was saved: get another copy")
+    return body + b"}"
+
+
+def _digest(body: bytes, key: bytes | None) -> str:
+    if key is None:
+        return hashlib.sha256(body).hexdigest()
+    return hmac.new(key, body, hashlib.sha256).hexdigest()
