@@ -18,7 +18,7 @@ from .estimators import (
     SubsetMergingSanitizer,
     WatchdogSanitizer,
 )
-from .files import LoadedSanitizer, load, save
+from .files import load, save
 from .frames import shuffle_rows
 from .metrics import audit, joint_leakage
 from .notions import ALIP, LDP, LIP, AlphaLift, Chi2Lift, L1Lift
@@ -38,7 +38,6 @@ __all__ = [
     "L1Lift",
     "LDP",
     "LIP",
-    "LoadedSanitizer",
     "ORRSanitizer",
     "OUESanitizer",
     "SRLIPSanitizer",
