@@ -22,6 +22,7 @@ from .files import load, save
 from .frames import shuffle_rows
 from .metrics import audit, joint_leakage
 from .notions import ALIP, LDP, LIP, AlphaLift, Chi2Lift, L1Lift
+from .secret import Secret
 
 __version__ = "0.2.0.dev0"
 
@@ -42,6 +43,7 @@ __all__ = [
     "OUESanitizer",
     "SRLIPSanitizer",
     "SRRSanitizer",
+    "Secret",
     "SubsetMergingSanitizer",
     "WatchdogSanitizer",
     "__version__",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import cached_property
 from hashlib import blake2b
 from itertools import compress
@@ -334,7 +334,7 @@ def short_text(label: Label) -> str:
 
 
 def _digest(labels: Iterable[Label]) -> str:
-    text = "\n".join(map(_identity, labels))
+    text = "\n".join(map(identity_text, labels))
     return blake2b(text.encode(errors="surrogatepass"), digest_size=4).hexdigest()
 
 
@@ -342,18 +342,20 @@ def _stable_key(label: Label) -> tuple[int, Any, str]:
     """Sort key that ignores the type of numbers: numbers come first, by size."""
     if isinstance(label, Real):
         return 0, label, ""
-    return 1, 0, _identity(label)
+    return 1, 0, identity_text(label)
 
 
-def _identity(label: Label) -> str:
-    """Write different labels differently, and equal numbers alike."""
+def identity_text(label: Label) -> str:
+    """Write different labels differently, and equal numbers alike, whatever their types are."""
     if isinstance(label, str) or label is None:
         return repr(label)
     if isinstance(label, tuple):
-        return "(" + ", ".join(map(_identity, label)) + ")"
+        return "(" + ", ".join(map(identity_text, label)) + ")"
     if isinstance(label, Real) and label % 1 == 0:
         return str(int(label))
-    return f"{type(label).__name__}({str(label)!r})"
+    # pandas has subclasses of Python's own types.
+    kind = next((k for k in (datetime, timedelta) if isinstance(label, k)), type(label))
+    return f"{kind.__name__}({str(label)!r})"
 
 
 def as_parts(label: Label) -> tuple[Label, ...]:

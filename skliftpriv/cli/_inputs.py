@@ -19,6 +19,7 @@ __all__ = [
     "layout_of",
     "one_or_several",
     "opened",
+    "record_id_of",
     "source_format",
     "target_of",
 ]
@@ -125,6 +126,7 @@ def opened(
             columns = [("--sensitive", name) for name in args.sensitive]
             columns += [("--useful", name) for name in args.useful]
             columns += [("--target", name) for name in target_of(args) if counted]
+            columns += [("--record-id", name) for name in record_id_of(args) if path is None]
         _check_columns(source, columns)
         _check_parts(args)
         yield source
@@ -145,7 +147,7 @@ def _check_cells(args: argparse.Namespace) -> None:
 
 def _other_columns(source: Source, args: argparse.Namespace) -> list[str]:
     """Return the columns that are useful where none is named; an index of pandas is none."""
-    apart = (*args.sensitive, *target_of(args), *source.index)
+    apart = (*args.sensitive, *target_of(args), *record_id_of(args), *source.index)
     others = [name for name in source.columns if name not in apart]
     if not others:
         raise CommandError(f"{source.name} has no other columns to release.")
@@ -165,7 +167,12 @@ def _check_columns(source: Source, columns: Sequence[tuple[str, str]]) -> None:
 
 
 def _check_parts(args: argparse.Namespace) -> None:
-    parts = {"--sensitive": args.sensitive, "--useful": args.useful, "--target": target_of(args)}
+    parts = {
+        "--sensitive": args.sensitive,
+        "--useful": args.useful,
+        "--target": target_of(args),
+        "--record-id": record_id_of(args),
+    }
     for flag, names in parts.items():
         if len(set(names)) < len(names):
             raise CommandError(f"{flag} names a column twice: remove one of them.")
@@ -179,6 +186,12 @@ def target_of(args: argparse.Namespace) -> list[str]:
     """Return the target as a list of at most one column; not all commands have one."""
     target = getattr(args, "target", None)
     return [] if target is None else [target]
+
+
+def record_id_of(args: argparse.Namespace) -> list[str]:
+    """Return the column of ids as a list of at most one column; not all commands have one."""
+    record_id = getattr(args, "record_id", None)
+    return [] if record_id is None else [record_id]
 
 
 def _check_unique(source: Source, names: list[str], hint: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from ..notions import NOTIONS
@@ -147,6 +148,25 @@ RELEASE = (
         {
             "choices": ["error", "resample"],
             "help": "what to do with values that are not in --fit-on",
+        },
+    ),
+    Option(
+        ("--record-id",),
+        "record_id",
+        {
+            "metavar": "COL",
+            "help": "column of ids, which is not released: rows with the same id get the same "
+            "value; not for oue and srlip",
+        },
+    ),
+    Option(
+        ("--key-file",),
+        "secret",
+        {
+            "type": Path,
+            "metavar": "FILE",
+            "help": "for --record-id: file with a secret key of at least 16 random bytes, with "
+            "which a record gets the same value in every release by this mechanism",
         },
     ),
 )

@@ -14,10 +14,18 @@ import numpy as np
 from ..estimators import CountedRows, LiftSanitizer
 from ..html import report_page
 from ..sampling import word_source
+from ..secret import Secret
 from ._console import Console
 from ._counting import checked_again, count_rows
 from ._errors import CommandError, safe_text
-from ._inputs import add_input, layout_of, one_or_several, opened, source_format
+from ._inputs import (
+    add_input,
+    layout_of,
+    one_or_several,
+    opened,
+    record_id_of,
+    source_format,
+)
 from ._learning import learn
 from ._mechanisms import (
     MECHANISMS,
@@ -89,6 +97,7 @@ def run_sanitize(args: argparse.Namespace, console: Console) -> int:
         raise CommandError("--report needs the name of a file, for example report.html.")
     if STREAM == args.input == args.fit_on:
         raise CommandError("IN and --fit-on are both standard input: read one of them from a file.")
+    _check_keys(args)
     noise, order = _generators(args.seed)
     sanitizer = make_sanitizer(
         args.mechanism,
@@ -96,7 +105,8 @@ def run_sanitize(args: argparse.Namespace, console: Console) -> int:
         epsilon=one_or_two(args.epsilon),
         remainder="passthrough" if args.keep_other_columns else "drop",
         index="drop",
-        random_state=noise,
+        # A record's noise is derived from the number itself, in all parts of the file.
+        random_state=noise if args.record_id is None else args.seed,
     )
     read = [path for path in (args.input, args.fit_on) if path not in (None, STREAM)]
     with ExitStack() as stack:
@@ -134,6 +144,16 @@ def run_sanitize(args: argparse.Namespace, console: Console) -> int:
         },
     )
     return 0
+
+
+def _check_keys(args: argparse.Namespace) -> None:
+    """Refuse options of a keyed release that contradict each other."""
+    if args.key_file is not None and args.record_id is None:
+        raise CommandError("--key-file needs --record-id COL, the column that tells records apart.")
+    if args.key_file is not None and args.seed is not None:
+        raise CommandError("--key-file and --seed both decide the noise: remove --seed.")
+    if args.key_file is not None:
+        Secret.read(args.key_file)  # refuse a wrong file before all rows are counted
 
 
 def _generators(
@@ -193,14 +213,15 @@ def _released(
     layout = sanitizer.layout_
     # S is read a second time only by mechanisms that need it.
     unused = () if sanitizer.needs_sensitive else args.sensitive
-    columns = [name for name in layout.names if name not in unused]
+    ids = record_id_of(args)
+    needed = {*layout.names, *ids}.difference(unused)
     parts = source.batches(
-        columns,
+        [name for name in source.columns if name in needed],
         lambda done: console.progress.bar("releasing", done),
-        verbatim=layout.rest_names,
+        verbatim=[name for name in layout.rest_names if name not in ids],
     )
-    for frame in parts:
-        released = sanitizer.transform(numbers.read(frame, source.name))
+    read = (numbers.read(frame, source.name) for frame in parts)
+    for released in sanitizer.transform_batches(read):
         yield numbers.write(released) if sanitizer.output == "typical" else released
 
 
@@ -218,7 +239,9 @@ def _release(released: Iterator[Any], source: Source, writer: Writer) -> int:
 def fitted_facts(sanitizer: LiftSanitizer) -> dict[str, Any]:
     """Return what a fitted sanitiser promises and measured, as plain data."""
     parameters = {
-        name: value for name, value in sanitizer.get_params().items() if name != "random_state"
+        name: value
+        for name, value in sanitizer.get_params().items()
+        if name not in ("random_state", "secret")
     }
     return {
         "mechanism": type(sanitizer).__name__,

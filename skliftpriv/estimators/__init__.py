@@ -11,6 +11,7 @@ from ._layout import Layout
 from ._optimal_response import ORRSanitizer
 from ._parameters import parameters, validate
 from ._randomized_response import GRRSanitizer
+from ._records import RecordColumn, check_keys
 from ._release import Release, advice_on_unknown, instead_of_seeing
 from ._releaser import Releaser, SymbolReleaser
 from ._releasing import ReleasingShell
@@ -34,6 +35,7 @@ __all__ = [
     "LiftSanitizer",
     "ORRSanitizer",
     "OUESanitizer",
+    "RecordColumn",
     "Release",
     "Releaser",
     "ReleasingShell",
@@ -45,6 +47,7 @@ __all__ = [
     "SymbolSanitizer",
     "WatchdogSanitizer",
     "advice_on_unknown",
+    "check_keys",
     "confidence_set",
     "counted_columns",
     "instead_of_seeing",

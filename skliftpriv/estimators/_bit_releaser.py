@@ -69,6 +69,11 @@ class BitReleaser:
         """Whether anything is drawn: always, as the bit of the true value is random."""
         return True
 
+    @property
+    def fingerprint(self) -> bytes:
+        """Digest of what is sampled."""
+        return self._bit.fingerprint
+
     def sample(self, codes: np.ndarray, random_state: RandomState) -> np.ndarray:
         """Draw the bits of every input code; the result has shape (n_rows, n_symbols)."""
         self._refuse_many_bits(MOST_RELEASED_BITS, codes.size, "bits")

@@ -138,6 +138,34 @@ random_state : int, RandomState, Generator or None, default=None
     ``transform`` warns and ``guarantee_`` states.
 """
 
+_RECORDS = """\
+record_id : str, int or None, default=None
+    Column of X with an id for every record, by name or index, or the name of the index of a
+    pandas frame. The noise then depends on the id: rows of one call with the same id have the same
+    output, and rows that have the same id but different values are refused. With a ``secret`` a
+    record has the same output at every call, in any process and any kind of table, as long as its
+    value stays the same. Ids are whole numbers, text, bytes or UUIDs, and are compared as text: 1,
+    1.0 and "1" are the same id. The column is not counted and, with ``remainder="drop"``, not
+    released.
+
+    .. versionadded:: 0.2
+groups : str, int or None, default=None
+    Column of X that says which rows belong to one person, in place of ``record_id``. A person
+    counts once at ``fit`` and has one output in a release, so that the guarantee is for persons.
+    Rows of one person must have the same values; the error names a person whose rows differ.
+
+    .. versionadded:: 0.2
+secret : bytes, str, path or None, default=None
+    Key of the noise, for ``record_id`` or ``groups``: at least 16 random bytes, the path of a key
+    file, or "env:NAME" for an environment variable. The guarantee then covers repeated releases of
+    the same rows by this mechanism. Bytes become a :class:`~skliftpriv.Secret`, which no print-out
+    shows; a pickle of the sanitiser holds what is needed of it. Files and variables are read at
+    every ``transform``, and pickles do not hold their content. With None every call draws a new
+    key.
+
+    .. versionadded:: 0.2
+"""
+
 _FITTED = """\
 joint_ : JointDistribution
     The estimated distribution of S and X.
@@ -178,7 +206,14 @@ _TEXTS = {
     "budget": _BUDGET,
     "alpha": _ALPHA,
     "solver": _SOLVER,
-    "shell": _CELLS + _SMOOTHING + _CONFIDENCE + _TYPICAL + _REMAINDER + _UNKNOWN + _RANDOM,
+    "shell": _CELLS
+    + _SMOOTHING
+    + _CONFIDENCE
+    + _TYPICAL
+    + _REMAINDER
+    + _UNKNOWN
+    + _RECORDS
+    + _RANDOM,
     "known shell": _SMOOTHING + _OUTPUT + _REMAINDER + _RANDOM,
     "rest": _REMAINDER + _UNKNOWN + _RANDOM,
     "fitted": _FITTED,

@@ -20,7 +20,7 @@ from ..exceptions import (
     UnprotectedColumnsWarning,
     UselessReleaseWarning,
 )
-from ..frames import Table, checked_weight
+from ..frames import ColumnKey, Table, checked_weight
 from ..mechanisms import ChannelResult, MechanismResult
 from ..notions import NOTIONS, POLYHEDRAL_NOTIONS, Notion, NotionLike, make_notion
 from ..report import PrivacyReport
@@ -30,7 +30,9 @@ from ._counted_rows import CountedRows, counted_columns
 from ._counting import CountingPlan
 from ._guarantee import Guarantee
 from ._layout import ColumnKeys, Layout
+from ._once import Kept
 from ._parameters import COMMON, checked, parameters, validate
+from ._records import RecordColumn, check_keys
 from ._release import Release, advice_on_unknown, instead_of_seeing
 from ._releaser import Releaser, SymbolReleaser
 from ._releasing import ReleasingShell, warnings_beside
@@ -56,6 +58,8 @@ class FittedState(Generic[Result]):
     confidence: float | None = None
     cells: CellsLike | None = None
     handle_unknown: str = "error"
+    record_id: ColumnKey | None = None
+    groups: ColumnKey | None = None
 
     counted_: CountedRows
     cells_: Cells
@@ -176,6 +180,7 @@ class FittingShell(FittedState[Result], ReleasingShell):
         known: CountedRows | None,
     ) -> Self:
         self._make_notion()  # refuse a wrong notion before counting rows
+        self._check_records()
         rows = self._counted(X, y, sensitive_features, sample_weight, known)
         rows = rows if known is None else known + rows
         result = self.result_for(rows)
@@ -216,13 +221,37 @@ class FittingShell(FittedState[Result], ReleasingShell):
         table.check_order(sample_weight, "sample_weight")
         if self.needs_target:
             self._check_target(y)
-        columns = (s_columns, layout.useful_columns(table))
         plan = self._counting_plan(known)
         # Others ignore y: cells, too, once they are learnt.
         target = y if self.needs_target or (self.cells is not None and known is None) else None
         table.check_order(target, "y")
-        rows = counted_columns(columns, layout, y=target, weight=weight, plan=plan)
+        kept = Kept((s_columns, layout.useful_columns(table)), target, weight)
+        records = self._records_in(layout)
+        if records is not None:
+            records.column(table, layout)  # refuse a name that is not there before all is counted
+        if self.groups is not None:
+            kept = kept.once(RecordColumn.of(layout, "groups", self.groups), table, layout)
+        rows = counted_columns(
+            kept.columns, layout, y=kept.target, weight=kept.weight, plan=plan, groups=kept.groups
+        )
         return replace(rows, beside=tuple(self._beside(table, s_columns)))
+
+    def _check_records(self) -> None:
+        """Refuse parameters of a keyed release that contradict each other."""
+        if self.record_id is not None and self.groups is not None:
+            raise InvalidParameterError(
+                "record_id and groups both say which rows are one record: use groups= if a person "
+                "may have several rows, which then count once at fit, and record_id= otherwise."
+            )
+        has_ids = self.record_id is not None or self.groups is not None
+        check_keys(self.secret, self.random_state, records=has_ids)
+
+    def _records_in(self, layout: Layout) -> RecordColumn | None:
+        """Return the column of ids, if there is one."""
+        for parameter, key in (("record_id", self.record_id), ("groups", self.groups)):
+            if key is not None:
+                return RecordColumn.of(layout, parameter, key)
+        return None
 
     def _counting_plan(self, known: CountedRows | None) -> CountingPlan:
         """Say how rows are counted: in the cells and bins of earlier rows, if there are any."""
@@ -240,7 +269,8 @@ class FittingShell(FittedState[Result], ReleasingShell):
     def _layout_for(self, table: Table, given: bool, known: CountedRows | None) -> Layout:
         """Find the columns in the first table, or check that a later table has them."""
         if known is None:
-            layout = Layout.of(table, self.sensitive, self.useful, given)
+            beside = {"record_id": self.record_id, "groups": self.groups}
+            layout = Layout.of(table, self.sensitive, self.useful, given, beside)
         else:
             layout = known.layout
             if (not layout.sensitive) != given:
@@ -248,7 +278,7 @@ class FittingShell(FittedState[Result], ReleasingShell):
                     "Pass sensitive_features= in all batches or in none; the first batch took S "
                     f"from {layout.sensitive_name}."
                 )
-            named = ("sensitive", "useful", "cells")
+            named = ("sensitive", "useful", "cells", "record_id", "groups")
             self._check_unchanged(n for n in self._parameters if n.partition("__")[0] in named)
         passed = self.remainder == "passthrough"
         layout.check(table, type(self).__name__, sensitive=not given, rest=passed)
@@ -275,7 +305,7 @@ class FittingShell(FittedState[Result], ReleasingShell):
                 f"rows must be CountedRows, such as CountedRows.of(X, 's', 'x'), not "
                 f"{type(rows).__name__}."
             )
-        rows.checked(self.sensitive, self.useful, self.cells)
+        rows.checked(self.sensitive, self.useful, self.cells, self.groups)
         if rows.cells is not None and self.confidence is not None and not rows.cells.summary.apart:
             raise InvalidParameterError(
                 f"confidence={self.confidence} needs cells that were learnt from other rows than "
@@ -383,6 +413,7 @@ class FittingShell(FittedState[Result], ReleasingShell):
             releaser=self._make_releaser(result, rows),
             advice=advice_on_unknown(named.get("handle_unknown")),
             blind=instead_of_seeing(named),
+            records=self._records_in(rows.layout),
         )
 
     def _guarantee(self, rows: CountedRows, result: Result, *, draws: bool) -> Guarantee:
@@ -391,6 +422,7 @@ class FittingShell(FittedState[Result], ReleasingShell):
         # Not all sanitisers have this parameter.
         handle_unknown = self.get_params(deep=False).get("handle_unknown", "error")
         randomized = draws or handle_unknown == "resample"
+        records = self._records_in(layout)
         return Guarantee(
             promise=result.notion,
             achieved=dict(result.report.levels_promised),
@@ -408,6 +440,9 @@ class FittingShell(FittedState[Result], ReleasingShell):
             secret_randomness=self.random_state is None or not randomized,
             sees_sensitive=self.needs_sensitive,
             cells=None if rows.cells is None else rows.cells.summary,
+            record_id=None if records is None else records.name,
+            groups=rows.groups,
+            keyed=self.secret is not None,
         )
 
     def fitted_parameters(self) -> dict[str, Any]:

@@ -38,7 +38,7 @@ class Guarantee:
 
         .. versionadded:: 0.2
     n_rows : int
-        Number of rows that the distribution was estimated from.
+        Number of rows, or of ``groups``, that the distribution was estimated from.
     sensitive : str
         The sensitive column.
     columns : tuple of str
@@ -53,7 +53,8 @@ class Guarantee:
 
         .. versionadded:: 0.2
     single_release : bool
-        Always True: a second release of the same rows, or of other columns, is not covered.
+        True if a second release of the same rows is not covered; False with a ``secret``, which
+        makes it the same release again. Releases of other columns are never covered.
     randomized : bool
         Whether anything is drawn. False if equal values always have the same output.
 
@@ -64,6 +65,18 @@ class Guarantee:
         Whether the mechanism looks at the sensitive values of the rows that it releases.
     cells : CellsSummary or None
         The cells that the columns are reduced to before the release, if there are any.
+
+        .. versionadded:: 0.2
+    record_id : str or None
+        The column of ids, if the noise of a record depends on its id.
+
+        .. versionadded:: 0.2
+    groups : str or None
+        The column that says which rows belong to one person, if the guarantee is for persons.
+
+        .. versionadded:: 0.2
+    keyed : bool
+        Whether the noise comes from a ``secret``, so that it is the same in all releases.
 
         .. versionadded:: 0.2
     """
@@ -81,9 +94,16 @@ class Guarantee:
     handle_unknown: str
     randomized: bool
     secret_randomness: bool
-    single_release: bool = True
     sees_sensitive: bool = False
     cells: CellsSummary | None = None
+    record_id: str | None = None
+    groups: str | None = None
+    keyed: bool = False
+
+    @property
+    def single_release(self) -> bool:
+        """Whether a second release of the same rows is not covered."""
+        return not self.keyed
 
     @property
     def notion(self) -> str:
@@ -114,7 +134,8 @@ class Guarantee:
         """Return the guarantee as plain data."""
         plain = {name: value for name, value in asdict(self).items() if name != "promise"}
         said = {"notion": self.notion, "budget": self.budget}
-        return {**said, **plain, "basis": self.basis, "private": self.private}
+        single = {"single_release": self.single_release}
+        return {**said, **plain, **single, "basis": self.basis, "private": self.private}
 
     @property
     def claim(self) -> str:
@@ -123,7 +144,9 @@ class Guarantee:
         .. versionadded:: 0.2
         """
         of = f"{self.notion} of {self.sensitive}"
-        release = f"for one release of {', '.join(self.columns)}."
+        repeated = self.keyed and self.holds
+        again = ", which may be repeated with the same secret" if repeated else ""
+        release = f"for one release of {', '.join(self.columns)}{again}."
         if self.holds and not self.secret_randomness:
             return (
                 "NOT PRIVATE: the noise comes from a seed (random_state). With random_state=None "
@@ -137,10 +160,10 @@ class Guarantee:
 
         .. versionadded:: 0.2
         """
-        lines = [f"Basis: {self.basis} ({self.n_rows:,} rows).", *self._estimate()]
+        lines = [f"Basis: {self.basis} ({self.counted}).", *self._estimate()]
         if self.cells is not None:
             lines.append(f"{self.about_cells}.")
-        lines.append("Not covered: releasing the same rows again, or further columns about them.")
+        lines.extend(self._records())
         if self.sees_sensitive:
             lines.append(
                 f"The mechanism sees {self.sensitive}: rows that differ only in it are released "
@@ -153,6 +176,43 @@ class Guarantee:
             lines.append(
                 f"{new} not seen at fit are replaced by a draw from P_Y: {self.with_new_values}."
             )
+        return lines
+
+    @property
+    def counted(self) -> str:
+        """What the distribution was estimated from, in a few words.
+
+        .. versionadded:: 0.2
+        """
+        return f"{self.n_rows:,} {'rows' if self.groups is None else f'values of {self.groups}'}"
+
+    def _records(self) -> list[str]:
+        """Say what is covered beyond one release of one row, and what is not."""
+        lines = []
+        if self.groups is not None:
+            lines.append(
+                f"Rows with the same {self.groups} are counted once. In a release they must have "
+                "equal values, and have one output: the guarantee is for all of them together, but "
+                "not for their number."
+            )
+        elif self.record_id is not None:
+            lines.append(
+                f"Rows of a release with the same {self.record_id} and equal values have one "
+                "output."
+            )
+        if not self.keyed:
+            again = "releasing the same rows again, or further columns about them"
+            return [*lines, f"Not covered: {again}."]
+        lines.append(
+            "Covered: releasing the same rows again by this mechanism with the same secret. They "
+            "have the same outputs then, from which nothing more is learnt."
+        )
+        if self.randomized:
+            lines.append("Whoever knows the secret can undo the randomisation.")
+        lines.append(
+            "Not covered: releasing the same rows with another secret, by another mechanism or "
+            "after their values changed, or further columns about them."
+        )
         return lines
 
     def _estimate(self) -> list[str]:

@@ -29,6 +29,7 @@ __all__ = [
     "NONNEGATIVE",
     "NOTION",
     "POSITIVE",
+    "RECORDS",
     "UNKNOWN",
     "Interval",
     "StrOptions",
@@ -75,6 +76,13 @@ NOTION: dict[str, Any] = {
 }
 UNKNOWN: dict[str, Any] = {"handle_unknown": [StrOptions({"error", "resample"})]}
 CONFIDENCE: dict[str, Any] = {"confidence": [Interval(Real, 0, 1, closed="neither"), None]}
+
+#: For a keyed release. No message may show a wrong secret, so it is not validated here.
+RECORDS: dict[str, Any] = {
+    "record_id": [str, Integral, None],
+    "groups": [str, Integral, None],
+    "secret": "no_validation",
+}
 
 #: For sanitisers that release one symbol: what columns are reduced to, and typical rows.
 CELLS: dict[str, Any] = {

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from hashlib import blake2b
 from typing import Any
 
 import numpy as np
 
+from ..channel import identity_text
 from ..exceptions import InvalidParameterError
 from ..frames import Table
 from ..sampling import RandomState
+from ..secret import Secret
 from ._layout import Layout
-from ._releaser import Releaser
+from ._records import RecordColumn
+from ._releaser import Releaser, SymbolReleaser
 from ._row_encoder import RowEncoder
 
 __all__ = ["Release", "advice_on_unknown", "instead_of_seeing"]
@@ -42,6 +47,8 @@ class Release:
         End of the error for values not seen at fit; None if they are resampled.
     blind : str
         What to do instead, if the mechanism looks at S and S is not at hand.
+    records : RecordColumn or None
+        Where the ids of the records are, if they decide the noise.
     """
 
     who: str
@@ -50,6 +57,7 @@ class Release:
     releaser: Releaser
     advice: str | None
     blind: str = ""
+    records: RecordColumn | None = None
 
     def table(self, X: Any, sensitive_features: Any = None, *, rest: bool = False) -> Table:
         """Read and check a table of rows to release.
@@ -92,6 +100,50 @@ class Release:
     def sample(self, codes: np.ndarray, random_state: RandomState = None) -> np.ndarray:
         """Draw an output for every code."""
         return self.releaser.sample(codes, random_state)
+
+    def sample_keyed(
+        self, table: Table, codes: np.ndarray, secret: Secret, *, first_row: int = 0
+    ) -> np.ndarray:
+        """Choose an output for every code, by the id of its record and a secret.
+
+        Parameters
+        ----------
+        table : Table
+            The rows, with the ids.
+        codes : ndarray of int
+            What :meth:`codes` returns for them.
+        secret : Secret
+            With the same secret, the same record and input have the same output, in any process
+            and any kind of table.
+        first_row : int, default=0
+            Number of the first row in messages, for a part of a table.
+        """
+        if self.records is None:
+            raise InvalidParameterError("There are no ids of records: fit with record_id=.")
+        if not isinstance(self.releaser, SymbolReleaser):
+            raise TypeError(f"{self.who} does not release symbols.")
+        key = secret.derive(b"release", self.fingerprint)
+        n_inputs = self.releaser.weights.shape[0]
+        bits = self.records.bits(
+            table, self.layout, codes, key, n_inputs=n_inputs, first_row=first_row
+        )
+        return self.releaser.sample_at(codes, bits)
+
+    @cached_property
+    def fingerprint(self) -> bytes:
+        """Digest of the mechanism: its columns, the values of its inputs, and what is sampled.
+
+        Mechanisms with different fingerprints have unrelated noise under the same secret.
+        """
+        digest = blake2b(digest_size=32)
+        encoder = self.encoder
+        for labels in (self.layout.useful_names, encoder.useful, encoder.sensitive or ()):
+            texts = [identity_text(label).encode(errors="surrogatepass") for label in labels]
+            for part in (str(len(texts)).encode(), *texts):
+                digest.update(len(part).to_bytes(8, "big"))
+                digest.update(part)
+        digest.update(self.releaser.fingerprint)
+        return digest.digest()
 
     def columns(
         self, table: Table, drawn: np.ndarray, output: str, rest: Sequence[int] = ()

@@ -45,6 +45,10 @@ class Releaser(Protocol):
     def draws(self) -> bool:
         """Whether outputs of values seen at fit are random."""
 
+    @property
+    def fingerprint(self) -> bytes:
+        """Digest of what is sampled."""
+
     def sample(self, codes: np.ndarray, random_state: RandomState) -> np.ndarray:
         """Draw an output for every input code; -1 is a value not seen at fit."""
 
@@ -136,6 +140,21 @@ class SymbolReleaser:
         result = np.empty_like(codes)
         result[seen] = self._sampler.sample(codes[seen], source)
         result[~seen] = self._unseen.sample(np.zeros_like(codes[~seen]), source)
+        return result
+
+    @property
+    def fingerprint(self) -> bytes:
+        """Digest of what is sampled."""
+        return self._sampler.fingerprint
+
+    def sample_at(self, codes: np.ndarray, bits: np.ndarray) -> np.ndarray:
+        """Choose an output for every input code by 64 bits; -1 is a value not seen at fit."""
+        seen = codes >= 0
+        if seen.all():
+            return self._sampler.sample_at(codes, bits)
+        result = np.empty_like(codes)
+        result[seen] = self._sampler.sample_at(codes[seen], bits[seen])
+        result[~seen] = self._unseen.sample_at(np.zeros_like(codes[~seen]), bits[~seen])
         return result
 
     def names(self, layout: Layout, output: str, rest: Sequence[int]) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
+from copy import copy
 from typing import Any, ClassVar
 
 import numpy as np
@@ -22,7 +23,8 @@ from ..frames import Table, concerns
 from ..frequencies import FrequencyMethod
 from ..notions import Notion
 from ..report import PrivacyReport
-from ..sampling import RandomState
+from ..sampling import RandomState, derived_stream
+from ..secret import Secret, SecretLike, hidden
 from ._counted_rows import CountedRows
 from ._guarantee import Guarantee
 from ._layout import Layout
@@ -45,6 +47,11 @@ class ReleasingShell(TransformerMixin, BaseEstimator, ABC):
     remainder: str
     index: str
     random_state: RandomState
+    secret: SecretLike | None = None
+
+    #: For a copy that releases one table part by part: the key of all parts, and rows before.
+    _key_of_all: Secret | None = None
+    _first_row: int = 0
 
     release_: Release
     guarantee_: Guarantee
@@ -56,6 +63,12 @@ class ReleasingShell(TransformerMixin, BaseEstimator, ABC):
 
     # With metadata routing, Pipeline, GridSearchCV and ColumnTransformer pass S on.
     __metadata_request__transform: ClassVar[dict[str, Any]] = {"sensitive_features": True}
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        # Bytes would be shown by every print-out of the parameters.
+        if name == "secret" and value is not None:
+            value = hidden(value)
+        super().__setattr__(name, value)
 
     @abstractmethod
     def _check_ready(self) -> None:
@@ -94,6 +107,32 @@ class ReleasingShell(TransformerMixin, BaseEstimator, ABC):
         released = table.build(columns, keep_index=keep_index)
         return in_container(released, self, keep_index=keep_index)
 
+    def transform_batches(self, batches: Iterable[Any]) -> Iterator[Any]:
+        """Release a table that comes in parts, as one release.
+
+        Parts are released like a whole table by :meth:`transform`: with ``record_id`` and without
+        a ``secret`` all parts share one fresh key, so that rows with the same id get the same
+        output. Ids that repeat with different values are found only within a part.
+
+        .. versionadded:: 0.2
+
+        Parameters
+        ----------
+        batches : iterable of tables
+            The parts. A mechanism that needs S finds it in their columns.
+
+        Yields
+        ------
+        table of the same kind
+            What :meth:`transform` returns for each part.
+        """
+        self._check_ready()
+        whole = copy(self)
+        whole._key_of_all = self._key()
+        for part in batches:
+            yield whole.transform(part)
+            whole._first_row += Table(part, allow_empty=True).n_rows
+
     def sample_outputs(self, X: Any, *, sensitive_features: Any = None) -> np.ndarray:
         """Draw an output for every row, as a number whatever ``output`` is.
 
@@ -108,7 +147,8 @@ class ReleasingShell(TransformerMixin, BaseEstimator, ABC):
         -------
         ndarray of shape (n_rows,) or (n_rows, n_bits)
             Positions in ``channel_.outputs``, or bits for unary encoding. Publishing them counts
-            as a release, as with :meth:`transform`: a second draw of the same rows is not covered.
+            as a release, as with :meth:`transform`: a second draw of the same rows is not covered,
+            unless it is the same because of ``record_id`` and ``secret``.
         """
         return self._draw(self._table(X, sensitive_features), sensitive_features)
 
@@ -160,7 +200,19 @@ class ReleasingShell(TransformerMixin, BaseEstimator, ABC):
                 SeededReleaseWarning,
                 stacklevel=4,
             )
-        return release.sample(codes, self.random_state)
+        key = self._key()
+        if key is None:
+            return release.sample(codes, self.random_state)
+        return release.sample_keyed(table, codes, key, first_row=self._first_row)
+
+    def _key(self) -> Secret | None:
+        """Return the key of this call; None if rows have no ids, so that all draws are fresh."""
+        if self.release_.records is None or self._key_of_all is not None:
+            return self._key_of_all
+        if self.secret is not None:
+            return Secret.read(self.secret)
+        stream = derived_stream(self.random_state, b"records")
+        return Secret.fresh() if stream is None else Secret(stream.bytes(32))
 
     def _beside(self, table: Table, s_columns: Sequence[Any] | None) -> list[str]:
         """List what is released with the rows of a table without protection."""

@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from ..cells import CellsLike
+from ..frames import ColumnKey
 from ..notions import NotionLike
+from ..secret import SecretLike
 from ._base import LiftSanitizer
 from ._fitting import Result
-from ._parameters import CELLS, COMMON, CONFIDENCE, NOTION, UNKNOWN, parameters
+from ._parameters import CELLS, COMMON, CONFIDENCE, NOTION, RECORDS, UNKNOWN, parameters
 
 __all__ = ["SymbolSanitizer"]
 
@@ -28,6 +30,9 @@ class SymbolSanitizer(LiftSanitizer[Result]):
     confidence: float | None = None
     cells: CellsLike | None = None
     handle_unknown: str = "error"
+    record_id: ColumnKey | None = None
+    groups: ColumnKey | None = None
+    secret: SecretLike | None = None
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **COMMON,
@@ -35,4 +40,5 @@ class SymbolSanitizer(LiftSanitizer[Result]):
         **CONFIDENCE,
         **CELLS,
         **UNKNOWN,
+        **RECORDS,
     }

@@ -29,6 +29,7 @@ SECTIONS = (
     "made_with",
     "mechanism",
     "columns",
+    "records",
     "sensitive_values",
     "n_sensitive",
     "cells",
@@ -64,6 +65,7 @@ def written(sanitizer: ReleasingShell, key: bytes | None, *, include_joint: bool
         "made_with": f"skliftpriv {_version()}",
         "mechanism": _mechanism(sanitizer),
         "columns": write_layout(release.layout),
+        "records": _records(release),
         "sensitive_values": write_labels(release.encoder.sensitive or ()) if sees else None,
         "n_sensitive": int(sanitizer.n_sensitive_),
         "cells": _cells(release),
@@ -130,6 +132,12 @@ def _plain(value: Any) -> Any:
         return [_plain(item) for item in value]
     name = getattr(value, "__name__", None)
     return name if isinstance(name, str) else " ".join(repr(value).split())
+
+
+def _records(release: Release) -> Any:
+    """Write where the ids of the records are; the secret that goes with them is never written."""
+    records = release.records
+    return None if records is None else {"parameter": records.parameter, "column": records.key}
 
 
 def _cells(release: Release) -> Any:

@@ -18,6 +18,7 @@ from ..estimators import (
     Layout,
     Release,
     ReleasingShell,
+    check_keys,
     parameters,
     validate,
 )
@@ -26,6 +27,7 @@ from ..mechanisms import MechanismResult
 from ..notions import Notion
 from ..report import PrivacyReport
 from ..sampling import RandomState
+from ..secret import SecretLike
 
 __all__ = ["LoadedSanitizer"]
 
@@ -68,6 +70,10 @@ class LoadedSanitizer(LoadedState, ReleasingShell):
     random_state : int, RandomState, Generator or None, default=None
         None draws from the operating system's cryptographic generator. A file never holds a seed;
         one that is set here makes the release repeatable and not private.
+    secret : bytes, str, path or None, default=None
+        Key of the noise, if the sanitiser had ``record_id`` or ``groups``, as for
+        :class:`~skliftpriv.ORRSanitizer`. A file never holds it: with the secret of the sanitiser
+        that was saved, records have the same outputs here as there.
 
     Attributes
     ----------
@@ -114,11 +120,13 @@ class LoadedSanitizer(LoadedState, ReleasingShell):
     output: str = "label"
     index: str = "keep"
     random_state: RandomState = None
+    secret: SecretLike | None = None
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "output": [str],
         "index": [str],
         "random_state": ["random_state", np.random.Generator],
+        "secret": "no_validation",  # no message may show it
     }
     __metadata_request__fit: ClassVar[dict[str, Any]] = {"sensitive_features": True}
 
@@ -160,6 +168,7 @@ class LoadedSanitizer(LoadedState, ReleasingShell):
                 "This LoadedSanitizer has no mechanism: get one by skliftpriv.load(path)."
             )
         validate(self)
+        check_keys(self.secret, self.random_state, records=self.release_.records is not None)
         forms = {"output": self.release_.releaser.forms, "index": ("keep", "drop")}
         for name, options in forms.items():
             if getattr(self, name) not in options:
@@ -190,7 +199,7 @@ class LoadedSanitizer(LoadedState, ReleasingShell):
         """What is guaranteed, and under which assumptions."""
         known = self._guarantee
         secret = self.random_state is None or not known.randomized
-        return replace(known, secret_randomness=secret)
+        return replace(known, secret_randomness=secret, keyed=self.secret is not None)
 
     def fitted_parameters(self) -> dict[str, Any]:
         """Return the parameters that the mechanism was fitted with.
@@ -201,7 +210,7 @@ class LoadedSanitizer(LoadedState, ReleasingShell):
             Numbers and text as they were; classes and estimators by their names.
         """
         self._check_ready()
-        own = {"random_state": self.random_state, "index": self.index}
+        own = {"random_state": self.random_state, "index": self.index, "secret": self.secret}
         return {**self._mechanism["parameters"], **own}
 
     def fit(self, X: Any = None, y: Any = None, *, sensitive_features: Any = None) -> Self:

@@ -13,7 +13,7 @@ from .._limits import MOST_BITS, MOST_CHANNEL_CELLS
 from ..cells import Cells
 from ..certificate import TOTAL, Weights
 from ..channel import Channel, as_parts
-from ..estimators import BitReleaser, Layout, Releaser, SymbolReleaser
+from ..estimators import BitReleaser, Layout, RecordColumn, Releaser, SymbolReleaser
 from ..exceptions import SavedFileError
 from ..frames import ColumnType
 from ..mechanisms import bit_weights, unary_channel
@@ -21,7 +21,14 @@ from ._labels import read_labels, write_labels
 from ._reader import Node, distinct
 from ._types import read_type, write_type
 
-__all__ = ["Sampled", "read_layout", "read_releaser", "write_layout", "write_releaser"]
+__all__ = [
+    "Sampled",
+    "read_layout",
+    "read_records",
+    "read_releaser",
+    "write_layout",
+    "write_releaser",
+]
 
 _MOST_COLUMNS = 100_000
 
@@ -45,6 +52,19 @@ def read_layout(node: Node) -> Layout:
     if sorted((*s, *x, *rest)) != list(range(len(names))) or not x:
         raise node.wrong("columns with one part each, at least one of them useful")
     return Layout(tuple(names), named.flag(), s, x, rest)
+
+
+def read_records(node: Node, layout: Layout) -> RecordColumn | None:
+    """Read where the ids of the records are."""
+    if node.is_null():
+        return None
+    parameter, column = node.fields("parameter", "column")
+    by_name = type(column.value) is str
+    return RecordColumn.of(
+        layout,
+        parameter.choice(["groups", "record_id"]),
+        column.text() if by_name else column.whole(-len(layout.names), len(layout.names) - 1),
+    )
 
 
 def write_releaser(releaser: Releaser) -> dict[str, Any]:

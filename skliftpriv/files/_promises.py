@@ -144,6 +144,7 @@ def write_facts(guarantee: Guarantee) -> Any:
         "smoothing": float(guarantee.smoothing),
         "weighted": guarantee.weighted,
         "n_rows": int(guarantee.n_rows),
+        "groups": guarantee.groups,
         "unprotected": list(guarantee.unprotected),
     }
 
@@ -158,8 +159,8 @@ class Facts:
     """
 
     def __init__(self, node: Node) -> None:
-        confidence, smoothing, weighted, n_rows, unprotected = node.fields(
-            "confidence", "smoothing", "weighted", "n_rows", "unprotected"
+        confidence, smoothing, weighted, n_rows, groups, unprotected = node.fields(
+            "confidence", "smoothing", "weighted", "n_rows", "groups", "unprotected"
         )
         self.confidence = None if confidence.is_null() else confidence.number(0, 1)
         if self.confidence in (0, 1):
@@ -167,6 +168,7 @@ class Facts:
         self.smoothing = smoothing.number(0)
         self.weighted = weighted.flag()
         self.n_rows = n_rows.whole(0, _MOST_ROWS)
+        self.groups = None if groups.is_null() else groups.text()
         self.unprotected = tuple(unprotected.texts(most=100_000))
 
     def guarantee(
@@ -197,5 +199,6 @@ class Facts:
             handle_unknown=handle_unknown,
             randomized=draws or handle_unknown == "resample",
             secret_randomness=True,
+            groups=self.groups,
             **known,
         )

@@ -37,7 +37,7 @@ from ._cells import read_cells
 from ._document import FACTS, SECTIONS
 from ._labels import read_labels
 from ._loaded import LoadedSanitizer
-from ._mechanism import Sampled, read_layout, read_releaser
+from ._mechanism import Sampled, read_layout, read_records, read_releaser
 from ._promises import Facts, read_notion, read_report
 from ._reader import Node, distinct
 from ._seal import FORMAT, VERSION
@@ -57,6 +57,7 @@ def read_document(node: Node) -> LoadedSanitizer:
     part["made_with"].text(1_000)
     mechanism = _read_mechanism(part["mechanism"])
     layout = read_layout(part["columns"])
+    records = read_records(part["records"], layout)
     mechanism["n_sensitive"] = part["n_sensitive"].whole(2, MOST_TABLE_CELLS)
     sensitive = _read_sensitive(part["sensitive_values"], mechanism["n_sensitive"])
     cells = settled = None
@@ -83,6 +84,7 @@ def read_document(node: Node) -> LoadedSanitizer:
         releaser=releaser,
         advice=advice_on_unknown(unknown),
         blind=instead_of_seeing(mechanism["parameters"]),
+        records=records,
     )
     guarantee = facts.guarantee(
         report,
@@ -91,6 +93,7 @@ def read_document(node: Node) -> LoadedSanitizer:
         draws=releaser.draws,
         sees_sensitive=sensitive is not None,
         cells=None if cells is None else cells.summary,
+        record_id=None if records is None else records.name,
     )
     fitted: dict[str, Any] = {"channel_": channel, "notion_": notion, "report_": report}
     if cells is not None:
@@ -230,7 +233,9 @@ class _Certified:
 
     def fitted(self, layout: Layout, cells: Any, sampled: Sampled) -> dict[str, Any]:
         """Return the attributes of a sanitiser that knows the joint distribution."""
-        counted = CountedRows(self.counts, layout, cells=cells, types=sampled.types)
+        counted = CountedRows(
+            self.counts, layout, cells=cells, types=sampled.types, groups=self.facts.groups
+        )
         found = {"joint_": self.joint, "counted_": counted, "result_": self.result}
         conditional: Channel | None = getattr(self.result, "conditional", None)
         return found if conditional is None else {**found, "conditional_channel_": conditional}

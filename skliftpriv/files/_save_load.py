@@ -10,12 +10,13 @@ from typing import Any
 from .._limits import MOST_SAVED_BYTES
 from ..estimators import ReleasingShell
 from ..exceptions import InvalidParameterError, SavedFileError, SkliftprivError
+from ..secret import SecretLike
 from ._document import written
 from ._loaded import LoadedSanitizer
 from ._places import write_whole
 from ._reader import parsed
 from ._reading import read_document
-from ._seal import check_key, unsealed
+from ._seal import signing_key, unsealed
 
 __all__ = ["load", "save", "saved_bytes"]
 
@@ -24,7 +25,7 @@ def save(
     sanitizer: ReleasingShell,
     path: str | os.PathLike[str],
     *,
-    key: bytes | None = None,
+    key: SecretLike | None = None,
     include_joint: bool = False,
 ) -> None:
     """Save what a fitted sanitiser needs to release rows, as a file of JSON.
@@ -45,10 +46,11 @@ def save(
         format knows, its notion one of skliftpriv, and its cells those of a tree.
     path : str or path
         The file; one that exists is replaced.
-    key : bytes, optional
-        Signs the file by HMAC-SHA256: only who knows the key can load it with the key, or alter it
-        unnoticed. At least 16 bytes. Without a key the file has a SHA-256 digest, which detects
-        accidents but no attacker, who can compute it as well.
+    key : bytes, str or path, optional
+        Signs the file by HMAC-SHA256, so that :func:`load` with the same key refuses a file that
+        somebody without the key wrote or altered. At least 16 random bytes, the path of a key file,
+        or "env:NAME" for an environment variable. The file is not encrypted. Without a key it has
+        a SHA-256 digest, which detects accidents but no attacker, who can compute it as well.
     include_joint : bool, default=False
         Whether to add the counts of S and X, from which :func:`load` certifies the mechanism again.
         Needed for mechanisms that look at S, whose probabilities give these counts away.
@@ -66,7 +68,7 @@ def save(
 
 
 def saved_bytes(
-    sanitizer: ReleasingShell, *, key: bytes | None = None, include_joint: bool = False
+    sanitizer: ReleasingShell, *, key: SecretLike | None = None, include_joint: bool = False
 ) -> bytes:
     """Return the bytes of the file that :func:`save` writes.
 
@@ -77,10 +79,10 @@ def saved_bytes(
     sanitizer, key, include_joint
         As in :func:`save`.
     """
-    return written(sanitizer, check_key(key), include_joint=include_joint)
+    return written(sanitizer, signing_key(key), include_joint=include_joint)
 
 
-def load(path: str | os.PathLike[str], *, key: bytes | None = None) -> LoadedSanitizer:
+def load(path: str | os.PathLike[str], *, key: SecretLike | None = None) -> LoadedSanitizer:
     """Load a sanitiser that :func:`save` wrote; nothing in the file is executed.
 
     Everything is checked before it is used: the seal first, then every value against its type and
@@ -93,7 +95,7 @@ def load(path: str | os.PathLike[str], *, key: bytes | None = None) -> LoadedSan
     ----------
     path : str or path
         The file.
-    key : bytes, optional
+    key : bytes, str or path, optional
         The key that the file was signed with. A signed file is not loaded without its key, and a
         file that is not signed is not loaded with one.
 
@@ -117,10 +119,10 @@ def load(path: str | os.PathLike[str], *, key: bytes | None = None) -> LoadedSan
     >>> print(skliftpriv.load("race.json", key=b"0123456789abcdef").guarantee_.claim)
     0.1-LIP of sex holds for one release of race.
     """
-    key = check_key(key)
+    secret = signing_key(key)
     data = _contents(path)
     try:
-        return read_document(parsed(unsealed(data, key)))
+        return read_document(parsed(unsealed(data, secret)))
     except (SkliftprivError, ArithmeticError, LookupError, TypeError, ValueError) as error:
         raise SavedFileError(f"{os.fspath(path)} cannot be loaded: {error}.") from error
 

@@ -6,34 +6,25 @@ import hashlib
 import hmac
 import re
 
-from ..exceptions import InvalidParameterError, SavedFileError
+from ..exceptions import SavedFileError
+from ..secret import Secret, SecretLike
 
-__all__ = ["FORMAT", "VERSION", "check_key", "sealed", "unsealed"]
+__all__ = ["FORMAT", "VERSION", "sealed", "signing_key", "unsealed"]
 
 FORMAT = "skliftpriv-mechanism"
 VERSION = 1
 
-#: Shorter keys can be found by trying.
-_LEAST_KEY = 16
 _HEAD = re.compile(rb'\{"format": "%s",\n"version": ([0-9]{1,9}),\n' % FORMAT.encode())
 _TAIL = re.compile(rb',\n"seal": \{"kind": "(sha256|hmac-sha256)", "value": "([0-9a-f]{64})"\}\}\n')
 _LONGEST_TAIL = 128
 
 
-def check_key(key: object) -> bytes | None:
-    """Return the key of a signature, or None for none."""
-    if key is None:
-        return None
-    if not isinstance(key, bytes):
-        raise InvalidParameterError(
-            f"key must be bytes, such as secrets.token_bytes(32), not {type(key).__name__}."
-        )
-    if len(key) < _LEAST_KEY:
-        raise InvalidParameterError(
-            f"key has {len(key)} bytes, and so short a key can be guessed: use at least "
-            f"{_LEAST_KEY} random bytes, such as secrets.token_bytes(32)."
-        )
-    return key
+def signing_key(key: SecretLike | None) -> bytes | None:
+    """Return the key of the signature, or None for none.
+
+    It is derived from the secret, so that a key file may serve for releases and for files.
+    """
+    return None if key is None else Secret.read(key).derive(b"saved file", size=32)
 
 
 def sealed(sections: dict[str, str], key: bytes | None) -> bytes:

@@ -4,6 +4,7 @@ from ._attach import joint_from_frame, report_to_frame
 from ._index import concerns, shuffle_rows
 from ._numbers import as_numbers, rows_of
 from ._order import category_order, sort_symbols
+from ._records import RecordIds, record_bits
 from ._symbols import (
     ContingencyTable,
     Encoded,
@@ -21,6 +22,7 @@ __all__ = [
     "ContingencyTable",
     "Encoded",
     "LabelColumn",
+    "RecordIds",
     "SymbolEncoder",
     "Table",
     "as_columns",
@@ -32,6 +34,7 @@ __all__ = [
     "joint_from_frame",
     "paired",
     "ranked",
+    "record_bits",
     "report_to_frame",
     "rows_of",
     "shuffle_rows",

@@ -86,7 +86,7 @@ def _unequal(guarantee: Guarantee) -> str:
 
 def _basis(sanitizer: ReleasingShell) -> str:
     guarantee = sanitizer.guarantee_
-    rows = f"{guarantee.n_rows:,} rows"
+    rows = guarantee.counted
     if guarantee.confidence is not None:
         return (
             f"Covered with probability {guarantee.confidence:g}: then the budget holds for the "
@@ -119,6 +119,12 @@ def _population(sanitizer: ReleasingShell) -> str:
 
 
 def _again(guarantee: Guarantee) -> str:
+    if guarantee.keyed:
+        return (
+            "One release is covered, and so is repeating it with the same secret: the same rows "
+            "have the same outputs then. Releasing them with another secret, at another budget, by "
+            "another mechanism or after their values have changed reveals more about them."
+        )
     if guarantee.randomized:
         return (
             "One release is covered. If the same rows are drawn again, at this or another budget, "
@@ -169,6 +175,16 @@ def _new_values(guarantee: Guarantee) -> str:
 def _randomness(guarantee: Guarantee) -> str:
     if not guarantee.randomized:
         return "Nothing is drawn: equal values are always released as the same output."
+    if guarantee.keyed:
+        return (
+            f"Draws are decided by the secret, {guarantee.record_id} and the value. Whoever knows "
+            "the secret can undo the randomisation: keep it from those who receive the data."
+        )
+    if guarantee.secret_randomness and guarantee.record_id is not None:
+        return (
+            "Draws are decided by a key that the operating system's generator makes for every "
+            f"release, {guarantee.record_id} and the value, and cannot be repeated."
+        )
     if guarantee.secret_randomness:
         return "Draws come from the operating system's generator, and cannot be repeated."
     return (
@@ -181,6 +197,8 @@ def how_made(sanitizer: ReleasingShell, target_name: str) -> list[tuple[str, str
     """List the mechanism, its parameters and what it found."""
     parameters = sanitizer.fitted_parameters()
     randomness = parameters.pop("random_state")
+    if parameters.get("secret") is not None:
+        parameters["secret"] = "given"
     listed = ", ".join(
         f"{name}={getattr(value, '__name__', repr(value))}"
         for name, value in parameters.items()
@@ -192,7 +210,7 @@ def how_made(sanitizer: ReleasingShell, target_name: str) -> list[tuple[str, str
         ("Parameters", f"{listed}, random_state={'None' if randomness is None else 'a seed'}"),
         (
             "Data",
-            f"{sanitizer.guarantee_.n_rows:,} rows counted, {sanitizer.n_sensitive_} sensitive and "
+            f"{sanitizer.guarantee_.counted} counted, {sanitizer.n_sensitive_} sensitive and "
             f"{len(sanitizer.release_.encoder.useful)} useful values",
         ),
     ]
