@@ -14,7 +14,8 @@ from sklearn.base import BaseEstimator
 from .._arrays import FloatArray, Label
 from ..exceptions import InvalidParameterError
 from ..frames import Encoded
-from ._partitions import LEAST_ROWS, Partition, Sample, partition_of
+from ._features import NumberFeature
+from ._partitions import LEAST_ROWS, Partition, Sample, TreePartition, partition_of
 from ._typical import ColumnValues
 
 __all__ = ["Cells", "CellsLike", "CellsSummary", "learn_cells"]
@@ -90,6 +91,13 @@ class Cells:
 
     def __hash__(self) -> int:
         return hash(self._identity)
+
+    @property
+    def numbers(self) -> tuple[str, ...]:
+        """The columns that a tree of cells reads as numbers."""
+        features = self.partition.features if isinstance(self.partition, TreePartition) else ()
+        found = [f.name for f in features if isinstance(f, NumberFeature) and not f.dates]
+        return tuple(dict.fromkeys(found))
 
     def encode(self, columns: Sequence[Any]) -> Encoded:
         """Return the number of the cell of each row, and the names of the cells."""

@@ -67,7 +67,7 @@ def unsealed(data: bytes, key: bytes | None) -> bytes:
         raise SavedFileError("its end is missing or was altered: get a complete copy")
     body = data[:place]
     if tail[1] == b"hmac-sha256" and key is None:
-        raise SavedFileError("it is signed: pass the key with which it was saved")
+        raise SavedFileError("it is signed: pass its key, as key= or --signing-key")
     if tail[1] == b"sha256" and key is not None:
         raise SavedFileError(
             "it is not signed, so that no key can show who wrote it: load it without a key only if "
