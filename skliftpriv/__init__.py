@@ -18,6 +18,7 @@ from .estimators import (
     SubsetMergingSanitizer,
     WatchdogSanitizer,
 )
+from .files import load, save
 from .frames import shuffle_rows
 from .metrics import audit, joint_leakage
 from .notions import ALIP, LDP, LIP, AlphaLift, Chi2Lift, L1Lift
@@ -49,9 +50,11 @@ __all__ = [
     "audit",
     "datasets",
     "joint_leakage",
+    "load",
     "measures",
     "mechanisms",
     "metrics",
     "model_selection",
+    "save",
     "shuffle_rows",
 ]

@@ -55,6 +55,9 @@ MOST_TARGET_CELLS = 250_000
 #: Cells of a table, each with at least thirty of at most 100,000 rows.
 MOST_CELLS = 2_000
 
+#: Bytes of a saved mechanism. A hostile file of this size takes at most 1.5 GB to parse.
+MOST_SAVED_BYTES = 64 << 20
+
 #: Values whose channel is inverted to estimate frequencies, in cubic time.
 MOST_INVERTED = 2_000
 

@@ -8,6 +8,7 @@ __all__ = [
     "InvalidDistributionError",
     "InvalidParameterError",
     "SampleSizeWarning",
+    "SavedFileError",
     "SeededReleaseWarning",
     "SizeLimitError",
     "SkliftprivError",
@@ -43,6 +44,13 @@ class UnsupportedNotionError(InvalidParameterError):
 
 class UnknownCategoryError(SkliftprivError, ValueError):
     """A value passed to ``transform`` was not seen during ``fit``."""
+
+
+class SavedFileError(SkliftprivError, ValueError):
+    """A file is not what :func:`skliftpriv.save` writes, or a sanitiser cannot be saved.
+
+    .. versionadded:: 0.2
+    """
 
 
 class InfeasibleError(SkliftprivError, ValueError):

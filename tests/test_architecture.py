@@ -28,6 +28,7 @@ FLOORS = [
     ["frames", "datasets"],
     ["cells"],
     ["estimators"],
+    ["files"],
     ["metrics", "model_selection"],
     ["views"],
     ["plotting", "html", "cli"],

@@ -15,7 +15,8 @@ from sklearn.base import BaseEstimator
 from .._arrays import FloatArray, Label
 from ..exceptions import InvalidParameterError
 from ..frames import Encoded, row_slices, rows_of
-from ._partitions import LEAST_ROWS, Partition, Sample, partition_of
+from ._features import NumberFeature
+from ._partitions import LEAST_ROWS, Partition, Sample, TreePartition, partition_of
 from ._typical import ColumnValues
 
 __all__ = ["Cells", "CellsLike", "CellsSummary", "learn_cells"]
@@ -82,13 +83,18 @@ class Cells:
         A name for each cell; for a tree, the rule that its rows meet.
     summary : CellsSummary
         How the cells were learnt.
+    partition : Partition
+        Puts rows into cells.
+    values : tuple of ColumnValues
+        How often each cell holds each value of the columns; empty if this is not known, as for
+        cells from a file.
     """
 
     names: tuple[str, ...]
     labels: tuple[str, ...]
     summary: CellsSummary
-    _partition: Partition
-    _values: tuple[ColumnValues, ...]
+    partition: Partition
+    values: tuple[ColumnValues, ...] = ()
     _identity: UUID = field(default_factory=uuid4)
 
     def __eq__(self, other: object) -> bool:
@@ -98,11 +104,18 @@ class Cells:
     def __hash__(self) -> int:
         return hash(self._identity)
 
+    @property
+    def numbers(self) -> tuple[str, ...]:
+        """The columns that a tree of cells reads as numbers."""
+        features = self.partition.features if isinstance(self.partition, TreePartition) else ()
+        found = [f.name for f in features if isinstance(f, NumberFeature) and f.of_numbers]
+        return tuple(dict.fromkeys(found))
+
     def encode(self, columns: Sequence[Any]) -> Encoded:
         """Return the number of the cell of each row, and the names of the cells."""
         codes = np.empty(len(columns[0]), dtype=np.intp)
         for part in row_slices(codes.size, len(columns)):
-            codes[part] = self._partition.codes([rows_of(column, part) for column in columns])
+            codes[part] = self.partition.codes([rows_of(column, part) for column in columns])
         unseen = codes < 0
         if not unseen.any():
             return codes, list(self.labels)
@@ -121,7 +134,7 @@ class Cells:
         p_x : ndarray
             Their shares of the rows.
         """
-        leaves = self._partition.leaves
+        leaves = self.partition.leaves
         if leaves is None:
             return self
         share = dict(zip(labels, p_x, strict=True))
@@ -136,7 +149,12 @@ class Cells:
         weights : ndarray of shape (n_mixtures, n_cells)
             Share of each cell in each mixture.
         """
-        return [values.typical(weights) for values in self._values]
+        if not self.values:
+            raise InvalidParameterError(
+                "What these cells hold is not known: a saved file has only the typical rows of the "
+                'outputs, which output="typical" releases.'
+            )
+        return [values.typical(weights) for values in self.values]
 
     def __repr__(self) -> str:
         how = self.summary
@@ -187,8 +205,8 @@ def learn_cells(how: CellsLike, sample: Sample, *, apart: bool = False) -> Cells
             complete=partition.leaves is not None,
             asked=int(how) if isinstance(how, Integral) else None,
         ),
-        _partition=partition,
-        _values=tuple(values),
+        partition=partition,
+        values=tuple(values),
     )
 
 

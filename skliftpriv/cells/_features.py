@@ -68,6 +68,11 @@ class NumberFeature(Feature):
     gaps: bool
     grid: Grid | None
 
+    @property
+    def of_numbers(self) -> bool:
+        """Whether the column holds numbers rather than dates or spans of time."""
+        return self.grid is None or self.grid.kind == "numbers"
+
     def encode(self, column: Any) -> FloatArray:
         """Write a column as numbers, NaN where a value is missing."""
         numbers = as_numbers(column)

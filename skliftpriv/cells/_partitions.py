@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 import narwhals as nw
 import numpy as np
@@ -24,7 +24,7 @@ from ._rules import Leaves, leaves_of
 from ._scaled import ScaledColumns
 from ._splits import Splits
 
-__all__ = ["LEAST_ROWS", "Partition", "Sample", "partition_of"]
+__all__ = ["LEAST_ROWS", "Partition", "Sample", "TreePartition", "partition_of"]
 
 Codes = NDArray[np.intp]
 
@@ -110,23 +110,54 @@ class TreePartition:
 
     Parameters
     ----------
-    tree : BaseDecisionTree or int
-        A tree to be fitted, which is cloned; or the largest number of leaves. The package's own
-        tree predicts the sensitive value, too: a mechanism has to mix cells until the release says
-        little about S, and loses less if cells differ in what they say about it. Its categories
-        have two orders, by what they say about S and about the rest.
-    sample : Sample
-        What to learn from. Without a target a tree predicts the columns themselves.
+    features : sequence of Feature
+        What the tree splits.
+    places : sequence of int
+        The column of each feature; one of categories may have two orders.
+    splits : Splits
+        The nodes of the tree.
+    made_by : str
+        What made it, in a few words.
+    n_rows : int
+        Number of rows that it was learnt from.
     """
 
-    def __init__(self, tree: BaseDecisionTree | int, sample: Sample) -> None:
+    def __init__(
+        self,
+        features: Sequence[Feature],
+        places: Sequence[int],
+        splits: Splits,
+        made_by: str,
+        n_rows: int,
+    ) -> None:
+        self.features = tuple(features)
+        self.places = tuple(places)
+        self.splits = splits
+        self.made_by = made_by
+        self.n_rows = n_rows
+        self.leaves = leaves_of(splits, self.features)
+
+    @classmethod
+    def learn(cls, tree: BaseDecisionTree | int, sample: Sample) -> Self:
+        """Learn a tree.
+
+        Parameters
+        ----------
+        tree : BaseDecisionTree or int
+            A tree to be fitted, which is cloned; or the largest number of leaves. The package's
+            own tree predicts the sensitive value, too: a mechanism has to mix cells until the
+            release says little about S, and loses less if cells differ in what they say about it.
+            Its categories have two orders, by what they say about S and about the rest.
+        sample : Sample
+            What to learn from. Without a target a tree predicts the columns themselves.
+        """
         plain = sample.features()
         matrix = features_matrix(plain, sample.columns)
         goal, spans = _goal(sample, plain, matrix)
         own = not isinstance(tree, BaseDecisionTree)
         beside = [_indicators(sample.sensitive)] if own else []
-        self._features: list[Feature] = []
-        self._places: list[int] = []  # the column of each feature
+        features: list[Feature] = []
+        places: list[int] = []
         for place, feature in enumerate(plain):
             if not isinstance(feature, CategoryFeature):
                 orders: list[Feature] = [feature]
@@ -135,23 +166,23 @@ class TreePartition:
                 found = [feature.ordered_by(codes, goal, spans[place])]
                 found += [feature.ordered_by(codes, sensitive) for sensitive in beside]
                 orders = list(dict.fromkeys(found))
-            self._features += orders
-            self._places += [place] * len(orders)
+            features += orders
+            places += [place] * len(orders)
         outcome: Any = sample.target
         if outcome is None:
             outcome = _directions(hstack([goal, *map(csr_array, beside)]))
         elif own:
             outcome = np.column_stack([outcome, pooled(sample.sensitive)])
         fitted = _own_tree(tree, sample.target) if own else clone(tree)
-        self.n_rows = sample.n_rows
-        self._splits = Splits.of(fitted.fit(self._matrix(sample.columns), outcome).tree_)
-        self.leaves = leaves_of(self._splits, self._features)
+        inputs = features_matrix(features, [sample.columns[place] for place in places])
+        splits = Splits.of(fitted.fit(inputs, outcome).tree_)
         whole = "the columns" if sample.target is None else "the target"
         named = f"a tree that predicts {whole} and the sensitive value"
-        self.made_by = named if own else type(tree).__name__
+        made_by = named if own else type(tree).__name__
+        return cls(features, places, splits, made_by, sample.n_rows)
 
     def _matrix(self, columns: Sequence[Any]) -> NDArray[np.float32]:
-        return features_matrix(self._features, [columns[place] for place in self._places])
+        return features_matrix(self.features, [columns[place] for place in self.places])
 
     @property
     def labels(self) -> list[str]:
@@ -162,7 +193,7 @@ class TreePartition:
         """Return the leaf of each row."""
         if not len(columns[0]):
             return np.zeros(0, dtype=np.intp)
-        return self.leaves.number[self._splits.apply(self._matrix(columns))]
+        return self.leaves.number[self.splits.apply(self._matrix(columns))]
 
 
 class PredictedPartition:
@@ -279,7 +310,7 @@ def partition_of(how: Any, sample: Sample) -> Partition:
                 f"cells={type(how).__name__} needs a target: call fit(X, y), or use a regression "
                 "tree, which predicts the columns themselves if there is no y."
             )
-        return TreePartition(how, sample)
+        return TreePartition.learn(how, sample)
     return PredictedPartition(how, sample)
 
 

@@ -15,9 +15,12 @@ from ._errors import CommandError
 from ._sources import CsvFormat, Source, open_source
 
 __all__ = [
+    "add_format",
     "add_input",
+    "check_columns",
     "layout_of",
     "one_or_several",
+    "open_rows",
     "opened",
     "record_id_of",
     "source_format",
@@ -57,6 +60,11 @@ def add_input(parser: argparse.ArgumentParser, *, whole: bool = False) -> None:
         help="the column to release; repeat the option to release several columns jointly"
         + (". With --cells, by default all columns but the sensitive ones and the target" * whole),
     )
+    add_format(parser)
+
+
+def add_format(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say how files are written."""
     group = parser.add_argument_group("file format")
     group.add_argument(
         "--delimiter",
@@ -114,12 +122,8 @@ def opened(
 
     Without --useful, ``args.useful`` becomes the other columns of the input.
     """
-    if not 1 <= args.chunk_rows <= _MOST_CHUNK_ROWS:
-        raise CommandError(
-            f"--chunk-rows must be between 1 and {_MOST_CHUNK_ROWS:,}, got {args.chunk_rows}."
-        )
     _check_cells(args)
-    with open_source(path or args.input, source_format(args), args.chunk_rows) as source:
+    with open_rows(args, path) as source:
         if args.useful is None:
             args.useful = _other_columns(source, args)
         if columns is None:
@@ -127,8 +131,19 @@ def opened(
             columns += [("--useful", name) for name in args.useful]
             columns += [("--target", name) for name in target_of(args) if counted]
             columns += [("--record-id", name) for name in record_id_of(args) if path is None]
-        _check_columns(source, columns)
+        check_columns(source, columns)
         _check_parts(args)
+        yield source
+
+
+@contextmanager
+def open_rows(args: argparse.Namespace, path: str | None = None) -> Iterator[Source]:
+    """Open the input, or another file, whatever its columns are."""
+    if not 1 <= args.chunk_rows <= _MOST_CHUNK_ROWS:
+        raise CommandError(
+            f"--chunk-rows must be between 1 and {_MOST_CHUNK_ROWS:,}, got {args.chunk_rows}."
+        )
+    with open_source(path or args.input, source_format(args), args.chunk_rows) as source:
         yield source
 
 
@@ -154,7 +169,8 @@ def _other_columns(source: Source, args: argparse.Namespace) -> list[str]:
     return others
 
 
-def _check_columns(source: Source, columns: Sequence[tuple[str, str]]) -> None:
+def check_columns(source: Source, columns: Sequence[tuple[str, str]]) -> None:
+    """Refuse a file that lacks a column; each comes with the option that asks for it."""
     for flag, column in columns:
         if column not in source.columns:
             shown = ", ".join(map(repr, source.columns[:12]))

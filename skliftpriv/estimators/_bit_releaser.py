@@ -45,13 +45,15 @@ class BitReleaser:
         Which columns are useful.
     """
 
+    forms = ("bits", "label", "posterior")
+
     def __init__(
         self, bit_weights: Weights, symbols: Sequence[Label], p_x: FloatArray, layout: Layout
     ) -> None:
         self.symbols = tuple(symbols)
         self.p_x = p_x
         self.layout = layout
-        self._noise_weight = int(bit_weights[0, 1])
+        self.noise_weight = int(bit_weights[0, 1])
         self.bit_weights = bit_weights
         self._bit = Sampler(bit_weights)
         # An unseen value is replaced by a draw from P_X before it is encoded.
@@ -127,10 +129,10 @@ class BitReleaser:
 
     def _posterior(self, bits: np.ndarray) -> np.ndarray:
         """Return P(X=x | bits), proportional to P(x) (1 + k bit_x)."""
-        if self._noise_weight == 0:
+        if self.noise_weight == 0:
             # Without noise a 1 marks the true value, and all zeros say nothing about it.
             return np.where(bits.any(axis=1, keepdims=True), bits, self.p_x).astype(float)
-        k = (TOTAL - 2 * self._noise_weight) / self._noise_weight
+        k = (TOTAL - 2 * self.noise_weight) / self.noise_weight
         weight = self.p_x * (1 + k * bits)
         return np.asarray(weight / weight.sum(axis=1, keepdims=True))
 
@@ -146,5 +148,5 @@ class BitReleaser:
             if not np.isin(column, (0, 1)).all():
                 raise InvalidParameterError(f"{name} must hold bits, 0 or 1: pass a release.")
         bits = np.column_stack(columns).astype(bool)
-        noise = self._noise_weight / TOTAL
+        noise = self.noise_weight / TOTAL
         return estimate_unary_frequencies(bits, self.symbols, noise, self.p_x, method)

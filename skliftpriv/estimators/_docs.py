@@ -169,6 +169,10 @@ secret : bytes, str, path or None, default=None
 _FITTED = """\
 joint_ : JointDistribution
     The estimated distribution of S and X.
+n_sensitive_ : int
+    Number of sensitive values.
+
+    .. versionadded:: 0.2
 channel_ : Channel
     The randomised mapping P(Y|X), exactly as it is sampled.
 notion_ : Notion

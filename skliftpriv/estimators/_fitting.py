@@ -25,7 +25,6 @@ from ..mechanisms import ChannelResult, MechanismResult, PartitionResult
 from ..notions import NOTIONS, POLYHEDRAL_NOTIONS, Notion, NotionLike, make_notion
 from ..report import PrivacyReport
 from ..sampling import RandomState
-from ..secret import check_secret
 from ._confidence import confidence_set, confidence_warnings
 from ._counted_rows import CountedRows, counted_columns
 from ._counting import CountingPlan
@@ -33,8 +32,8 @@ from ._guarantee import Guarantee
 from ._layout import ColumnKeys, Layout
 from ._once import Kept
 from ._parameters import COMMON, checked, parameters, validate
-from ._records import RecordColumn
-from ._release import Release
+from ._records import RecordColumn, check_keys
+from ._release import Release, advice_on_unknown, instead_of_seeing
 from ._releaser import Releaser, SymbolReleaser
 from ._releasing import ReleasingShell, warnings_beside
 from ._row_encoder import RowEncoder
@@ -248,18 +247,8 @@ class FittingShell(FittedState[Result], ReleasingShell):
                 "record_id and groups both say which rows are one record: use groups= if a person "
                 "may have several rows, which then count once at fit, and record_id= otherwise."
             )
-        if self.secret is not None:
-            check_secret(self.secret)
-        if self.secret is not None and self.record_id is None and self.groups is None:
-            raise InvalidParameterError(
-                "secret= needs record_id=, the column that tells records apart: with both, each "
-                "record gets the same value at every release."
-            )
-        if self.secret is not None and self.random_state is not None:
-            raise InvalidParameterError(
-                "secret= and random_state= both decide the noise: leave out random_state, since a "
-                "release from a seed is not private."
-            )
+        has_ids = self.record_id is not None or self.groups is not None
+        check_keys(self.secret, self.random_state, records=has_ids)
 
     def _records_in(self, layout: Layout) -> RecordColumn | None:
         """Return the column of ids, if there is one."""
@@ -404,6 +393,7 @@ class FittingShell(FittedState[Result], ReleasingShell):
             "release_": release,
             "result_": result,
             "joint_": result.joint,
+            "n_sensitive_": result.joint.shape[0],
             "notion_": result.notion,
             "channel_": result.channel,
             "report_": result.report,
@@ -429,10 +419,8 @@ class FittingShell(FittedState[Result], ReleasingShell):
             layout=rows.layout,
             encoder=encoder,
             releaser=self._make_releaser(result, rows),
-            advice=_advice(named.get("handle_unknown")),
-            blind="fit with use_sensitive=False"
-            if "use_sensitive" in named
-            else "fit a sanitiser that does not, such as ORRSanitizer",
+            advice=advice_on_unknown(named.get("handle_unknown")),
+            blind=instead_of_seeing(named),
             records=self._records_in(rows.layout),
         )
 
@@ -509,15 +497,3 @@ def _same(now: Any, fitted: Any) -> bool:
     if isinstance(now, np.ndarray) or isinstance(fitted, np.ndarray):
         return bool(np.array_equal(now, fitted))
     return now is fitted or (type(now) is type(fitted) and bool(now == fitted))
-
-
-def _advice(handle_unknown: str | None) -> str | None:
-    """Say what to do with values not seen at fit; None if they are resampled."""
-    if handle_unknown == "resample":
-        return None
-    if handle_unknown is None:  # a sanitiser without the parameter
-        return "Fit on data that contains them."
-    return (
-        "Fit on data that contains them, or use handle_unknown='resample' to replace them by a "
-        "draw from the distribution of the output."
-    )

@@ -12,9 +12,11 @@ import pandas as pd
 
 from ..exceptions import InvalidParameterError
 from ..frames import ColumnKey, RecordIds, Table, encode_rows, record_bits
+from ..sampling import RandomState
+from ..secret import SecretLike, check_secret
 from ._layout import Layout
 
-__all__ = ["RecordColumn"]
+__all__ = ["RecordColumn", "check_keys"]
 
 
 @dataclass(frozen=True)
@@ -125,3 +127,28 @@ class RecordColumn:
         for name, column in columns:
             ids.check_alike(encode_rows([column])[0], name)
         return ids.first_rows
+
+
+def check_keys(secret: SecretLike | None, random_state: RandomState, *, records: bool) -> None:
+    """Refuse a secret that cannot be used, or not with the other parameters.
+
+    Parameters
+    ----------
+    secret, random_state
+        The parameters of a sanitiser.
+    records : bool
+        Whether rows have ids.
+    """
+    if secret is None:
+        return
+    check_secret(secret)
+    if not records:
+        raise InvalidParameterError(
+            "secret= needs record_id=, the column that tells records apart: with both, each "
+            "record gets the same value at every release."
+        )
+    if random_state is not None:
+        raise InvalidParameterError(
+            "secret= and random_state= both decide the noise: leave out random_state, since a "
+            "release from a seed is not private."
+        )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import blake2b
@@ -20,7 +20,7 @@ from ._records import RecordColumn
 from ._releaser import Releaser, SymbolReleaser
 from ._row_encoder import RowEncoder
 
-__all__ = ["Release"]
+__all__ = ["Release", "advice_on_unknown", "instead_of_seeing"]
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -154,3 +154,28 @@ class Release:
     def __repr__(self) -> str:
         names = ", ".join(self.layout.useful_names)
         return f"Release({names} by {self.who})"
+
+
+def advice_on_unknown(handle_unknown: str | None) -> str | None:
+    """Say what to do with values not seen at fit; None if they are resampled.
+
+    Parameters
+    ----------
+    handle_unknown : {"error", "resample"} or None
+        The parameter of the sanitiser, None for one without it.
+    """
+    if handle_unknown == "resample":
+        return None
+    if handle_unknown is None:
+        return "Fit on data that contains them."
+    return (
+        "Fit on data that contains them, or use handle_unknown='resample' to replace them by a "
+        "draw from the distribution of the output."
+    )
+
+
+def instead_of_seeing(parameters: Collection[str]) -> str:
+    """Say what to do where S is not at hand, given the names of the parameters of a sanitiser."""
+    if "use_sensitive" in parameters:
+        return "fit with use_sensitive=False"
+    return "fit a sanitiser that does not, such as ORRSanitizer"

@@ -34,6 +34,14 @@ class Releaser(Protocol):
     """Samples outputs of a fitted mechanism and writes them as columns."""
 
     @property
+    def forms(self) -> tuple[str, ...]:
+        """The values of ``output`` that it can write."""
+
+    @property
+    def p_x(self) -> FloatArray:
+        """Distribution of X."""
+
+    @property
     def draws(self) -> bool:
         """Whether outputs of values seen at fit are random."""
 
@@ -77,7 +85,11 @@ class SymbolReleaser:
         Types of the useful columns at fit. The released columns have these, so that they say
         nothing about the rows that are released; those of an integer column, for example, depend
         on whether a value is missing.
+    typical : sequence of tuples, optional
+        A typical row for each output, if cells do not know what they hold.
     """
+
+    forms = ("label", "code", "posterior", "typical")
 
     def __init__(
         self,
@@ -89,8 +101,11 @@ class SymbolReleaser:
         one_column: bool = False,
         cells: Cells | None = None,
         types: Sequence[ColumnType] = (),
+        typical: Sequence[tuple[Label, ...]] | None = None,
     ) -> None:
         self.types = types
+        if typical is not None:
+            self.__dict__["typical"] = list(typical)  # in place of what would be computed
         self.one_column = one_column or len(layout.useful) == 1 or cells is not None
         self.cells = cells
         self.channel = channel
@@ -188,7 +203,7 @@ class SymbolReleaser:
             raise InvalidParameterError(
                 'Frequencies cannot be estimated from output="posterior"; release labels or codes.'
             )
-        if output == "typical" and len(set(self._typical)) < len(self._typical):
+        if output == "typical" and len(set(self.typical)) < len(self.typical):
             raise InvalidParameterError(
                 "Frequencies cannot be estimated from these typical rows, because some outputs "
                 "have the same; release labels or codes."
@@ -215,7 +230,7 @@ class SymbolReleaser:
             yield list(range(len(self.channel.outputs)))
             return
         if output == "typical":
-            yield [row if len(row) > 1 else row[0] for row in self._typical]
+            yield [row if len(row) > 1 else row[0] for row in self.typical]
             return
         framed = table.frame is not None
         readings = [
@@ -246,11 +261,11 @@ class SymbolReleaser:
 
     def _typical_columns(self, table: Table, codes: np.ndarray) -> list[Any]:
         if table.numeric:
-            return list(_as_numbers(self._typical, self._number_type(table))[codes].T)
+            return list(_as_numbers(self.typical, self._number_type(table))[codes].T)
         return [
             LabelColumn(values, codes, like=kind)
             for values, kind in zip(
-                zip(*self._typical, strict=True), self._types_for(table), strict=True
+                zip(*self.typical, strict=True), self._types_for(table), strict=True
             )
         ]
 
@@ -268,7 +283,7 @@ class SymbolReleaser:
         return at_fit[0] if known else table.array.dtype
 
     @cached_property
-    def _typical(self) -> list[tuple[Label, ...]]:
+    def typical(self) -> list[tuple[Label, ...]]:
         """A typical row for each output."""
         return typical_rows(self.channel, self.p_x, self.cells)
 

@@ -13,6 +13,7 @@ import pandas as pd
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import Tags
 
+from ..channel import Channel
 from ..exceptions import (
     InvalidParameterError,
     SeededReleaseWarning,
@@ -20,10 +21,13 @@ from ..exceptions import (
 )
 from ..frames import Table, concerns
 from ..frequencies import FrequencyMethod
+from ..notions import Notion
+from ..report import PrivacyReport
 from ..sampling import RandomState, derived_stream
-from ..secret import Secret, SecretLike
+from ..secret import Secret, SecretLike, hidden
 from ._counted_rows import CountedRows
 from ._guarantee import Guarantee
+from ._layout import Layout
 from ._parameters import in_container
 from ._release import Release
 
@@ -33,7 +37,7 @@ __all__ = ["ReleasingShell", "warnings_beside"]
 class ReleasingShell(TransformerMixin, BaseEstimator, ABC):
     """The part of a sanitiser that releases rows, which needs nothing that holds counts of S.
 
-    A subclass sets ``release_`` and ``guarantee_``, has the attributes below, and says in
+    A subclass sets the fitted attributes below, has the parameters below, and says in
     :meth:`_check_ready` whether it can release.
 
     .. versionadded:: 0.2
@@ -51,13 +55,33 @@ class ReleasingShell(TransformerMixin, BaseEstimator, ABC):
 
     release_: Release
     guarantee_: Guarantee
+    notion_: Notion
+    report_: PrivacyReport
+    layout_: Layout
+    channel_: Channel | None
+    n_sensitive_: int
 
     # With metadata routing, Pipeline, GridSearchCV and ColumnTransformer pass S on.
     __metadata_request__transform: ClassVar[dict[str, Any]] = {"sensitive_features": True}
 
+    def __setattr__(self, name: str, value: Any) -> None:
+        # Bytes would be shown by every print-out of the parameters.
+        if name == "secret" and value is not None:
+            value = hidden(value)
+        super().__setattr__(name, value)
+
     @abstractmethod
     def _check_ready(self) -> None:
         """Refuse to release if the sanitiser is not fitted."""
+
+    @abstractmethod
+    def fitted_parameters(self) -> dict[str, Any]:
+        """Return the parameters that the mechanism was fitted with."""
+
+    @property
+    @abstractmethod
+    def needs_sensitive(self) -> bool:
+        """Whether the mechanism needs S at ``transform``."""
 
     def transform(self, X: Any, *, sensitive_features: Any = None) -> Any:
         """Release a sanitised version of the useful column(s).

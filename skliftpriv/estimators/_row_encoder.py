@@ -45,6 +45,8 @@ class RowEncoder:
         self._layout = layout
         #: What rows are reduced to before they are looked up; None for the values themselves.
         self.cells = cells
+        #: What stands in for values of X that were not seen at fit, if anything does.
+        self.order = order
         self._useful = SymbolEncoder(
             useful, encode_rows if cells is None else cells.encode, order=order
         )

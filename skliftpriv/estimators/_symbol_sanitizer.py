@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 from ..cells import CellsLike
 from ..frames import ColumnKey
 from ..notions import NotionLike
-from ..secret import SecretLike, hidden
+from ..secret import SecretLike
 from ._base import LiftSanitizer
 from ._fitting import Result
 from ._parameters import CELLS, COMMON, CONFIDENCE, NOTION, RECORDS, UNKNOWN, parameters
@@ -42,9 +42,3 @@ class SymbolSanitizer(LiftSanitizer[Result]):
         **UNKNOWN,
         **RECORDS,
     }
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        # Bytes would be shown by every print-out of the parameters.
-        if name == "secret" and value is not None:
-            value = hidden(value)
-        super().__setattr__(name, value)

@@ -75,6 +75,8 @@ class SymbolOrder:
     """
 
     def __init__(self, symbols: Sequence[Label], order: Sequence[Label] | None = None) -> None:
+        #: The categories in their order; None for the order of numbers, dates or times.
+        self.categories = None if order is None else tuple(order)
         self._places = None if order is None else {label: i for i, label in enumerate(order)}
         # Known symbols that an order does not list, as text beside categories, have no place.
         keys = [(self._key(symbol), i) for i, symbol in enumerate(symbols)]

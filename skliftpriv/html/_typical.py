@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from html import escape
 
-from ..estimators import LiftSanitizer
-from ..views import ReleaseView, truncate, typical_table
+from ..estimators import ReleasingShell
+from ..views import ChannelView, truncate, typical_table
 
 __all__ = ["typical_section"]
 
@@ -14,7 +14,7 @@ _MOST_COLUMNS = 15
 _WIDEST = 40
 
 
-def typical_section(sanitizer: LiftSanitizer, release: ReleaseView) -> str:
+def typical_section(sanitizer: ReleasingShell, release: ChannelView) -> str:
     """Show what is released for each output; nothing if that is not a typical row."""
     table = typical_table(sanitizer, release, _MOST, _MOST_COLUMNS)
     if table is None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import sys
 from math import inf
+from typing import Any
 
+from .. import estimators
 from .._format import factor, share
-from ..estimators import Guarantee, LiftSanitizer
-from ..views import ReleaseView
+from ..estimators import Guarantee, ReleasingShell
+from ..views import ChannelView
 
 __all__ = ["change_in_words", "how_made", "known_about", "limits", "package_version"]
 
@@ -17,7 +19,7 @@ def package_version() -> str:
     return str(getattr(sys.modules[__name__.partition(".")[0]], "__version__", "unknown"))
 
 
-def change_in_words(sanitizer: LiftSanitizer, sensitive: str, useful: str) -> str:
+def change_in_words(sanitizer: ReleasingShell, sensitive: str, useful: str) -> str:
     """Say what seeing the release does to a belief, before and after."""
     before, after = sanitizer.report_.before, sanitizer.report_.after
 
@@ -32,7 +34,7 @@ def change_in_words(sanitizer: LiftSanitizer, sensitive: str, useful: str) -> st
     )
 
 
-def known_about(target_name: str, release: ReleaseView) -> str:
+def known_about(target_name: str, release: ChannelView) -> str:
     """Say what is known about the target from all that the mechanism sees."""
     if release.sees_sensitive:
         columns = f"{release.sensitive_name} and {release.useful_name}"
@@ -40,7 +42,7 @@ def known_about(target_name: str, release: ReleaseView) -> str:
     return f"what is known about {target_name} from {release.useful_name}"
 
 
-def limits(sanitizer: LiftSanitizer, shuffled: bool) -> list[tuple[str, str]]:
+def limits(sanitizer: ReleasingShell, shuffled: bool) -> list[tuple[str, str]]:
     """List what the guarantee does not cover: a title and a sentence or two each."""
     guarantee = sanitizer.guarantee_
     found = [
@@ -82,7 +84,7 @@ def _unequal(guarantee: Guarantee) -> str:
     )
 
 
-def _basis(sanitizer: LiftSanitizer) -> str:
+def _basis(sanitizer: ReleasingShell) -> str:
     guarantee = sanitizer.guarantee_
     rows = guarantee.counted
     if guarantee.confidence is not None:
@@ -107,7 +109,7 @@ def _basis(sanitizer: LiftSanitizer) -> str:
     return f"{text} {_population(sanitizer)}"
 
 
-def _population(sanitizer: LiftSanitizer) -> str:
+def _population(sanitizer: ReleasingShell) -> str:
     text = "Other rows, and the population that they come from, differ from it, most in rare values"
     if not sanitizer.notion_.supports_confidence:
         return f"{text}."
@@ -143,7 +145,7 @@ def _others(guarantee: Guarantee) -> str:
     return f"{text}; other columns, released now or later, may give the sensitive value away."
 
 
-def _order(sanitizer: LiftSanitizer, shuffled: bool) -> str:
+def _order(sanitizer: ReleasingShell, shuffled: bool) -> str:
     if shuffled:
         return "Rows are released in random order and without an index."
     kept = sanitizer.fitted_parameters()["index"] == "keep"
@@ -196,7 +198,7 @@ def _randomness(guarantee: Guarantee) -> str:
     )
 
 
-def how_made(sanitizer: LiftSanitizer, target_name: str) -> list[tuple[str, str]]:
+def how_made(sanitizer: ReleasingShell, target_name: str) -> list[tuple[str, str]]:
     """List the mechanism, its parameters and what it found."""
     parameters = sanitizer.fitted_parameters()
     randomness = parameters.pop("random_state")
@@ -207,15 +209,14 @@ def how_made(sanitizer: LiftSanitizer, target_name: str) -> list[tuple[str, str]
         for name, value in parameters.items()
         if name not in ("sensitive", "useful")
     )
-    joint = sanitizer.joint_
     rows: list[tuple[str, str]] = [
-        ("Mechanism", f"{type(sanitizer).__name__}: {_summary(sanitizer)}"),
+        ("Mechanism", ": ".join([sanitizer.release_.who, *_summary(sanitizer)])),
         ("Notion", str(sanitizer.notion_)),
         ("Parameters", f"{listed}, random_state={'None' if randomness is None else 'a seed'}"),
         (
             "Data",
-            f"{sanitizer.guarantee_.counted} counted, {joint.shape[0]} sensitive and "
-            f"{joint.shape[1]} useful values",
+            f"{sanitizer.guarantee_.counted} counted, {sanitizer.n_sensitive_} sensitive and "
+            f"{len(sanitizer.release_.encoder.useful)} useful values",
         ),
     ]
     if (gap := getattr(sanitizer, "gap_", None)) is not None:
@@ -227,6 +228,10 @@ def how_made(sanitizer: LiftSanitizer, target_name: str) -> list[tuple[str, str]
     return rows
 
 
-def _summary(sanitizer: LiftSanitizer) -> str:
-    text = (type(sanitizer).__doc__ or "").strip().partition("\n")[0].rstrip(".")
-    return text[:1].lower() + text[1:]
+def _summary(sanitizer: ReleasingShell) -> list[str]:
+    """Say what the mechanism does, if it is one of the package or was not loaded from a file."""
+    kind: Any = type(sanitizer)
+    if kind.__name__ != sanitizer.release_.who:
+        kind = getattr(estimators, sanitizer.release_.who, None)
+    text = (getattr(kind, "__doc__", None) or "").strip().partition("\n")[0].rstrip(".")
+    return [text[:1].lower() + text[1:]] if text else []

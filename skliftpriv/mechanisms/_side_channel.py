@@ -28,7 +28,12 @@ from ._result import ChannelResult
 from ._side_check import SideChannelCheck, refuse_many_terms
 from ._subset_response import Method
 
-__all__ = ["SideChannelReport", "SideChannelResult", "side_channel_resistant"]
+__all__ = [
+    "SideChannelReport",
+    "SideChannelResult",
+    "attribute_codes",
+    "side_channel_resistant",
+]
 
 _MOST_ATTRIBUTES = 12
 #: Share of the time in which the optimum is searched from a product, and the most outputs of one
@@ -153,7 +158,7 @@ def side_channel_resistant(
     (True, 0.7)
     """
     notion = SRLIP(epsilon if isinstance(epsilon, int | float) else epsilon.epsilon)
-    attributes = _attribute_codes(joint)
+    attributes = attribute_codes(joint)
     if strategy == "optimal":
         channel, known = _optimal_channel(
             joint, notion, attributes, method, gap, time_limit, verbose
@@ -175,7 +180,7 @@ def side_channel_resistant(
     )
 
 
-def _attribute_codes(joint: JointDistribution) -> NDArray[np.intp]:
+def attribute_codes(joint: JointDistribution) -> NDArray[np.intp]:
     """Codes of the attributes of every useful symbol, shape (n_symbols, n_attributes)."""
     labels = [as_parts(label) for label in joint.useful_labels]
     if len({len(label) for label in labels}) != 1:

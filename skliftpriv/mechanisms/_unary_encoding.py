@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from scipy.sparse import csr_array
 
+from .._arrays import Label
 from .._limits import MERGE, MOST_BITS, MOST_EXACT_CELLS, POOL, refuse_beyond
 from ..certificate import TOTAL, Weights
 from ..channel import Channel, set_labels
@@ -18,7 +20,13 @@ from ._result import MechanismResult, ShownOutputs
 from ._tuned_protocol import largest_alpha, status_of
 from ._unary_sets import WorstSets, all_sets, unary_report
 
-__all__ = ["UnaryResult", "optimized_unary_encoding"]
+__all__ = [
+    "UnaryResult",
+    "bit_weights",
+    "optimized_unary_encoding",
+    "refuse_many_sets",
+    "unary_channel",
+]
 
 #: Up to this many symbols the channel is written out.
 _WRITABLE = 12
@@ -50,23 +58,12 @@ class UnaryResult(MechanismResult):
     @property
     def bit_weights(self) -> Weights:
         """Integer weights of a bit: row 0 for the other symbols, row 1 for the true one."""
-        half = TOTAL // 2
-        rows = [[TOTAL - self.noise_weight, self.noise_weight], [half, half]]
-        return csr_array(np.array(rows, dtype=np.int64))
+        return bit_weights(self.noise_weight)
 
     @cached_property
     def channel(self) -> Channel | None:
         """All 2^n outputs written out, for at most 12 symbols; None for more."""
-        n = self.joint.shape[1]
-        if n > _WRITABLE:
-            return None
-        bits = all_sets(n)
-        noise = self.noise_weight / TOTAL
-        bit = np.where(bits[None, :, :], noise, 1 - noise)
-        matrix = np.repeat(bit, n, axis=0)
-        matrix[np.arange(n), :, np.arange(n)] = 0.5
-        symbols = self.joint.useful_labels
-        return Channel(matrix.prod(axis=2), symbols, set_labels(symbols, bits))
+        return unary_channel(self.joint.useful_labels, self.noise_weight)
 
     @property
     def shown(self) -> ShownOutputs:
@@ -75,6 +72,32 @@ class UnaryResult(MechanismResult):
         matrix = np.where(np.eye(n, dtype=bool), 0.5, self.noise_weight / TOTAL)
         labels = self.joint.useful_labels
         return ShownOutputs(labels, matrix, self.joint.released(matrix), bits=True)
+
+
+def bit_weights(noise_weight: int) -> Weights:
+    """Integer weights of a bit: row 0 for the other symbols, row 1 for the true one.
+
+    Parameters
+    ----------
+    noise_weight : int
+        The bit of another symbol is 1 with probability noise_weight / 2^62.
+    """
+    half = TOTAL // 2
+    rows = [[TOTAL - noise_weight, noise_weight], [half, half]]
+    return csr_array(np.array(rows, dtype=np.int64))
+
+
+def unary_channel(symbols: Sequence[Label], noise_weight: int) -> Channel | None:
+    """Write out all 2^n outputs of unary encoding of n symbols; None beyond 12 symbols."""
+    n = len(symbols)
+    if n > _WRITABLE:
+        return None
+    bits = all_sets(n)
+    noise = noise_weight / TOTAL
+    bit = np.where(bits[None, :, :], noise, 1 - noise)
+    matrix = np.repeat(bit, n, axis=0)
+    matrix[np.arange(n), :, np.arange(n)] = 0.5
+    return Channel(matrix.prod(axis=2), symbols, set_labels(symbols, bits))
 
 
 def optimized_unary_encoding(joint: JointDistribution, notion: Notion) -> UnaryResult:
@@ -112,7 +135,7 @@ def optimized_unary_encoding(joint: JointDistribution, notion: Notion) -> UnaryR
             f"Optimised unary encoding works with LIP, ALIP and LDP, not with {notion}."
         )
     pairs = isinstance(notion, LDP)
-    _refuse_many_sets(*joint.shape, pairs=pairs)
+    refuse_many_sets(*joint.shape, pairs=pairs)
     sets = WorstSets(joint, pairs=pairs)
     alpha = largest_alpha(sets.lift, joint.p_s, notion)
     # Rounded up, toward more noise.
@@ -133,7 +156,7 @@ def optimized_unary_encoding(joint: JointDistribution, notion: Notion) -> UnaryR
     )
 
 
-def _refuse_many_sets(n_s: int, n_x: int, *, pairs: bool) -> None:
+def refuse_many_sets(n_s: int, n_x: int, *, pairs: bool) -> None:
     """Raise an error if there are too many symbols to release, or too many sets to certify."""
     refuse_beyond(
         MOST_BITS,

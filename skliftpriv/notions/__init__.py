@@ -7,6 +7,7 @@ from ._exact import exp_below
 from ._lift_bounds import implied_lift_bounds
 from ._polyhedral import ALIP, LDP, LIP
 from ._relations import ImpliedBounds, implied_bounds, lift_band
+from ._relaxed import RelaxedLift
 from ._side_channel import SRLIP
 from ._sides import Side
 
@@ -22,6 +23,7 @@ __all__ = [
     "Notion",
     "NotionLike",
     "POLYHEDRAL_NOTIONS",
+    "RelaxedLift",
     "SRLIP",
     "Side",
     "budget_pair",

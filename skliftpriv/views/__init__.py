@@ -6,12 +6,13 @@ from ._flow import MEANINGS, Flow, flow_order, spread
 from ._labels import short_labels, shorten, truncate
 from ._lift import LiftTable, lift_tables
 from ._picked import Picked, pick
-from ._release import ReleaseView
+from ._release import ChannelView, ReleaseView, channel_view
 from ._typical import TypicalTable, typical_table
 
 __all__ = [
     "MEANINGS",
     "CellRow",
+    "ChannelView",
     "Flow",
     "LiftTable",
     "Picked",
@@ -19,6 +20,7 @@ __all__ = [
     "TypicalTable",
     "axis_title",
     "cell_rows",
+    "channel_view",
     "checked_curve",
     "curve_points",
     "flow_order",

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from .._format import share
 from ..channel import symbol_text
-from ..estimators import LiftSanitizer, typical_rows
+from ..estimators import ReleasingShell, SymbolReleaser
 from ._picked import Picked, pick
-from ._release import ReleaseView
+from ._release import ChannelView
 
 __all__ = ["TypicalTable", "typical_table"]
 
@@ -37,15 +37,15 @@ class TypicalTable:
 
 
 def typical_table(
-    sanitizer: LiftSanitizer, release: ReleaseView, most: int, most_columns: int
+    sanitizer: ReleasingShell, release: ChannelView, most: int, most_columns: int
 ) -> TypicalTable | None:
     """Describe the rows that a sanitiser releases.
 
     Parameters
     ----------
-    sanitizer : fitted sanitiser
-        Any estimator.
-    release : ReleaseView
+    sanitizer : sanitiser
+        Fitted or loaded.
+    release : ChannelView
         Its release.
     most, most_columns : int
         How many outputs and columns are shown.
@@ -55,11 +55,11 @@ def typical_table(
     TypicalTable or None
         None if something else than typical rows is released.
     """
-    if sanitizer.output != "typical" or sanitizer.channel_ is None:
+    releaser = sanitizer.release_.releaser
+    if sanitizer.output != "typical" or not isinstance(releaser, SymbolReleaser):
         return None
-    names = sanitizer.layout_.useful_names
-    cells = sanitizer.counted_.cells
-    rows = typical_rows(sanitizer.channel_, sanitizer.joint_.p_x, cells)
+    names = releaser.layout.useful_names
+    rows = releaser.typical
     picked = pick(release.p_y, most)
     return TypicalTable(
         columns=names[:most_columns],
