@@ -161,14 +161,14 @@ class Table:
         if self.frame is None:
             return _stacked([_as_array(column) for column in columns.values()])
         backend = self.frame.implementation
+        if backend is nw.Implementation.PANDAS:
+            # Columns may have another index; rows are matched by position.
+            arrays = {name: _as_pandas(name, column) for name, column in columns.items()}
+            return pd.DataFrame(arrays, index=self.index if keep_index else None, copy=False)
         series = {
             name: column if isinstance(column, nw.Series) else _as_series(name, column, backend)
             for name, column in columns.items()
         }
-        if backend is nw.Implementation.PANDAS:
-            # Columns may have another index; rows are matched by position.
-            arrays = {name: nw.to_native(column).array for name, column in series.items()}
-            return pd.DataFrame(arrays, index=self.index if keep_index else None)
         # Unlike nw.from_dict, select keeps types such as pyarrow's dictionaries.
         return nw.to_native(self.frame.select(*(c.alias(name) for name, c in series.items())))
 
@@ -220,10 +220,24 @@ def _as_values(X: Any, **options: Any) -> np.ndarray:
 def _as_series(name: str, column: LabelColumn | np.ndarray, backend: Any) -> nw.Series[Any]:
     if not isinstance(column, LabelColumn):
         return nw.new_series(name, column, backend=backend)
+    return _distinct_labels(name, column, backend)[column.codes]
+
+
+def _distinct_labels(name: str, column: LabelColumn, backend: Any) -> nw.Series[Any]:
     if column.like is not None:
-        return column.like.series(name, column.labels)[column.codes]
+        return column.like.series(name, column.labels)
     texts = [None if label is None else str(label) for label in column.labels]
-    return nw.new_series(name, texts, nw.String, backend=backend)[column.codes]
+    return nw.new_series(name, texts, nw.String, backend=backend)
+
+
+def _as_pandas(name: str, column: LabelColumn | np.ndarray | nw.Series[Any]) -> Any:
+    """Return an array of its own for a column of a pandas frame, without an index of its own."""
+    if isinstance(column, nw.Series):
+        return nw.to_native(column).array.copy()
+    if not isinstance(column, LabelColumn):
+        return np.array(column)
+    labels = _distinct_labels(name, column, nw.Implementation.PANDAS)
+    return nw.to_native(labels).array.take(column.codes)
 
 
 def _as_array(column: LabelColumn | np.ndarray) -> np.ndarray:
