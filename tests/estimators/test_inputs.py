@@ -83,7 +83,10 @@ def test_polars_and_pyarrow_columns_of_any_type_are_read_and_released_as_text(ki
         released = sanitizer.fit_transform(frame)
         assert released.schema == {"x": pl.String}
     else:
-        released = sanitizer.fit_transform(frame.to_arrow())
+        table = frame.to_arrow()
+        released = sanitizer.fit_transform(table)
+        if kind == "Enum" and not table.schema.field("x").type.ordered:  # by older polars
+            symbols = sorted(symbols)
         assert released.schema.field("x").type == pa.string()
     assert list(sanitizer.joint_.useful_labels) == symbols
 
