@@ -81,9 +81,9 @@ cells : int, estimator or None, default=None
     if given), and its ``apply`` (trees) or ``predict`` (clusterers) is the cell of a row; a
     Pipeline gets the columns as a pandas frame, other estimators get numbers. Cells are learnt
     from at most 100,000 rows, fewer of tables with more than 25 columns, whatever their weights;
-    with ``confidence`` from at most a third of the rows, which are then not counted. A tree has a cell for every row, so ``handle_unknown``
-    does not apply to values of the useful columns; it applies to those of S if the mechanism sees
-    S.
+    with ``confidence`` from at most a third of the rows, which are then not counted. A tree has a
+    cell for every row, so ``handle_unknown`` does not apply to values of the useful columns; it
+    applies to those of S if the mechanism sees S.
 
     .. versionadded:: 0.2
 """

@@ -92,7 +92,7 @@ class TargetReader:
             raise InvalidParameterError(f"y has {len(columns[0])} values, and X has {n_rows} rows.")
         self._column = columns[0]
         if known is None:
-            self._edges = _edges(*self._encoded(slice(None) if rows is None else rows))
+            self._edges = _edges(*self._encoded(slice(0, n_rows) if rows is None else rows))
         else:
             self._edges = known.edges
 
