@@ -104,7 +104,7 @@ def hashes(frame: pd.DataFrame) -> Iterator[tuple[str, Run]]:
 
     def siphash() -> Any:
         ids = RecordIds(texts, "text")
-        return record_bits(ids, codes, KEY[:16], n_inputs=1, inputs="x")
+        return record_bits(ids, codes, KEY[:16], "x")
 
     def blake() -> Any:
         messages = [prefix + text.encode() for text in texts.tolist()]
