@@ -88,7 +88,6 @@ class RecordColumn:
         codes: np.ndarray,
         key: bytes,
         *,
-        n_inputs: int,
         first_row: int = 0,
     ) -> np.ndarray:
         """Return the random bits of every row, which its record and its input decide.
@@ -101,15 +100,11 @@ class RecordColumn:
             Their inputs to the mechanism.
         key : bytes
             16 bytes, for one mechanism.
-        n_inputs : int
-            Number of inputs.
         first_row : int, default=0
             Number of the first row in messages.
         """
         ids = RecordIds(self.column(table, layout), self.title, first_row)
-        return record_bits(
-            ids, codes, key, n_inputs=n_inputs, inputs=", ".join(layout.useful_names)
-        )
+        return record_bits(ids, codes, key, ", ".join(layout.useful_names))
 
     def first_rows(
         self, table: Table, layout: Layout, columns: Sequence[tuple[str, Any]]

@@ -123,10 +123,7 @@ class Release:
         if not isinstance(self.releaser, SymbolReleaser):
             raise TypeError(f"{self.who} does not release symbols.")
         key = secret.derive(b"release", self.fingerprint)
-        n_inputs = self.releaser.weights.shape[0]
-        bits = self.records.bits(
-            table, self.layout, codes, key, n_inputs=n_inputs, first_row=first_row
-        )
+        bits = self.records.bits(table, self.layout, codes, key, first_row=first_row)
         return self.releaser.sample_at(codes, bits)
 
     @cached_property

@@ -83,7 +83,7 @@ def test_the_reference_meets_the_published_test_vector():
 def test_bits_are_siphash_of_the_input_and_the_id(key, ids, data):
     codes = np.array([data.draw(st.integers(-1, 6)) for _ in ids], dtype=np.intp)
     column = np.array([*ids, None], dtype=object)[:-1]
-    found = record_bits(RecordIds(column, "id"), codes, key, n_inputs=7, inputs="x")
+    found = record_bits(RecordIds(column, "id"), codes, key, "x")
     expected = [
         mixed(siphash(key, int(code).to_bytes(8, "little", signed=True) + one.encode()))
         for code, one in zip(codes, ids, strict=True)
@@ -94,9 +94,7 @@ def test_bits_are_siphash_of_the_input_and_the_id(key, ids, data):
 def test_a_version_of_pandas_with_other_hashes_is_refused(monkeypatch):
     monkeypatch.setattr(_records, "_siphash", lambda messages, key: np.zeros(len(messages)))
     with pytest.raises(RuntimeError, match="computes other hashes"):
-        record_bits(
-            RecordIds(np.arange(3), "id"), np.zeros(3, dtype=int), b"k" * 16, n_inputs=1, inputs="x"
-        )
+        record_bits(RecordIds(np.arange(3), "id"), np.zeros(3, dtype=int), b"k" * 16, "x")
 
 
 def test_whole_numbers_are_the_same_ids_in_all_types_and_tables():
@@ -197,7 +195,7 @@ def test_chunks_do_not_matter(monkeypatch):
     column, codes = np.arange(1000), np.arange(1000) % 3
 
     def bits():
-        return record_bits(RecordIds(column, "id"), codes, b"k" * 16, n_inputs=3, inputs="x")
+        return record_bits(RecordIds(column, "id"), codes, b"k" * 16, "x")
 
     whole = bits()
     monkeypatch.setattr(_records, "_CHUNK", 17)
