@@ -99,7 +99,7 @@ def _check(sanitizer: LoadedSanitizer, source: Source, file: str) -> None:
     layout, records = sanitizer.layout_, sanitizer.release_.records
     if not layout.named:
         raise CommandError(
-            f"{file} was fitted to an array without names of columns: load it in Python."
+            f"{file} was fitted to an array without names: use skliftpriv.load in Python."
         )
     if sanitizer.needs_sensitive and not layout.sensitive:
         raise CommandError(

@@ -30,6 +30,8 @@ _SHOWN = 60
 _DEEPEST = 3
 _OFFSET = re.compile(r"([+-])(\d\d):(\d\d)(?::(\d\d))?")
 _UNITS = ("s", "ms", "us", "ns")
+#: The years 1 to 9999, in seconds from 1970.
+_FIRST_SECOND, _LAST_SECOND = -62_135_596_800, 253_402_300_799
 _CLOSED = ("both", "left", "neither", "right")
 
 
@@ -199,6 +201,8 @@ def _write_timestamp(value: pd.Timestamp) -> Any:
 def _read_timestamp(node: Node, depth: int) -> pd.Timestamp:
     moment, unit, zone_node = node.items(3)
     plain = np.array(moment.whole(-(2**63) + 1, 2**63 - 1)).astype(f"M8[{unit.choice(_UNITS)}]")
+    if not _FIRST_SECOND <= plain.astype("M8[s]").astype(np.int64) <= _LAST_SECOND:
+        raise moment.wrong("a time in the years 1 to 9999")
     value = pd.Timestamp(plain[()])
     zone = read_zone(zone_node)
     if zone is None:

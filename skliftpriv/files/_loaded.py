@@ -210,8 +210,11 @@ class LoadedSanitizer(LoadedState, ReleasingShell):
             Numbers and text as they were; classes and estimators by their names.
         """
         self._check_ready()
-        own = {"random_state": self.random_state, "index": self.index, "secret": self.secret}
-        return {**self._mechanism["parameters"], **own}
+        known = {**self._mechanism["parameters"]}
+        known |= {"random_state": self.random_state, "index": self.index}
+        if "record_id" in known:  # not all sanitisers have keyed releases
+            known["secret"] = self.secret
+        return dict(sorted(known.items()))
 
     def fit(self, X: Any = None, y: Any = None, *, sensitive_features: Any = None) -> Self:
         """Do nothing: the mechanism is that of the file.

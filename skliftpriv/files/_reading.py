@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -26,6 +26,7 @@ from ..estimators import (
 )
 from ..exceptions import SavedFileError
 from ..frames import ContingencyTable, SymbolOrder
+from ..measures import lift
 from ..mechanisms import (
     ChannelResult,
     MechanismResult,
@@ -34,7 +35,7 @@ from ..mechanisms import (
     unary_recertified,
 )
 from ..notions import Notion
-from ..report import PrivacyReport
+from ..report import PrivacyReport, worst_levels
 from ._cells import read_cells
 from ._document import FACTS, SECTIONS
 from ._labels import read_labels
@@ -185,6 +186,27 @@ class _Certified:
             raise SavedFileError(
                 f"its mechanism {verdict} {self.notion} for the joint distribution that it holds, "
                 "but its report says the opposite: do not use it"
+            )
+        for stated, found in self._levels():
+            wrong = [side for side in found if not np.isclose(stated[side], found[side])]
+            if wrong:
+                raise SavedFileError(
+                    f"its report says {stated[wrong[0]]:g} for the level {wrong[0]}, but for the "
+                    f"joint distribution that it holds it is {found[wrong[0]]:g}: do not use it"
+                )
+
+    def _levels(self) -> Iterator[tuple[dict[str, float], dict[str, float]]]:
+        """Yield levels of the report, and what they are; those of bits do not tell of outputs."""
+        result, report = self.result, self.report
+        if not isinstance(result, ChannelResult):
+            return
+        lifts = lift(result.shown.p_sy)
+        yield report.levels_after, worst_levels(self.notion, lifts, self.joint.p_s)
+        if self.over is not None and report.levels_worst is not None:
+            within = self.over.given_both() if result.sees_sensitive else self.over
+            yield (
+                report.levels_worst,
+                within.worst_levels(result.certified.weights, self.notion),
             )
 
     @cached_property

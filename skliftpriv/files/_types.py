@@ -32,7 +32,7 @@ _ARROW = re.compile(r"[a-z0-9_]{1,20}(?:\[[a-zA-Z0-9_/+=, :-]{1,60}\])?\[pyarrow
 #: Types of narwhals without parameters.
 _PLAIN = {f"{u}Int{bits}" for u in ("", "U") for bits in (8, 16, 32, 64, 128)}
 _PLAIN |= {"Float32", "Float64", "Boolean", "String", "Date", "Time", "Binary", "Object"}
-_PLAIN |= {"Unknown", "Categorical", "Decimal"}
+_PLAIN |= {"Unknown", "Categorical"}
 _UNITS = ("s", "ms", "us", "ns")
 
 
@@ -105,6 +105,8 @@ def _write_dtype(dtype: Any) -> Any:
         return {"datetime": [dtype.time_unit, dtype.time_zone]}
     if isinstance(dtype, nw.Duration):
         return {"duration": dtype.time_unit}
+    if isinstance(dtype, nw.Decimal):  # older versions of narwhals do not know its digits
+        return {"decimal": [getattr(dtype, "precision", None), getattr(dtype, "scale", None)]}
     if isinstance(dtype, nw.Enum):
         return {"enum": [write_label(text) for text in dtype.categories]}
     return {"plain": name} if isinstance(dtype, nw.dtypes.DType) and name in _PLAIN else None
@@ -173,6 +175,14 @@ def _read_datetime(node: Node) -> Any:
     return nw.Datetime(unit.choice(_UNITS), zone.value)  # type: ignore[arg-type]
 
 
+def _read_decimal(node: Node) -> Any:
+    digits = [None if one.is_null() else one.whole(0, 76) for one in node.items(2)]
+    try:
+        return nw.Decimal(*digits)  # type: ignore[arg-type]
+    except TypeError:
+        return nw.Decimal()
+
+
 def _read_enum(node: Node) -> Any:
     categories = [read_label(item) for item in node.items()]
     if not all(isinstance(text, str) for text in categories):
@@ -189,6 +199,7 @@ _READERS: dict[str, Callable[[Node], Any]] = {
     "masked": lambda node: pd.api.types.pandas_dtype(node.choice(_MASKED)),
     "datetime": _read_datetime,
     "duration": lambda node: nw.Duration(node.choice(_UNITS)),  # type: ignore[arg-type]
+    "decimal": _read_decimal,
     "enum": _read_enum,
     "plain": lambda node: getattr(nw, node.choice(_PLAIN))(),
 }
