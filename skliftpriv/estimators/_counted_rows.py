@@ -14,6 +14,7 @@ from ..frames import (
     ColumnKey,
     ColumnType,
     ContingencyTable,
+    LazyTable,
     Table,
     as_columns,
     checked_weight,
@@ -26,7 +27,7 @@ from ._records import RecordColumn
 from ._target import TargetCounts
 from ._target_among import target_warnings
 
-__all__ = ["CountedRows", "counted_columns"]
+__all__ = ["CountedRows", "counted_columns", "counted_lazily"]
 
 
 @dataclass(frozen=True, repr=False)
@@ -104,8 +105,10 @@ class CountedRows:
 
         Parameters
         ----------
-        X : pandas or polars DataFrame, pyarrow Table, or array-like of shape (n_rows, n_columns)
-            The rows, or one row per combination of values if ``counts`` is given.
+        X : pandas or polars DataFrame, pyarrow Table, lazy frame, or array-like
+            The rows, of shape (n_rows, n_columns), or one row per combination of values if
+            ``counts`` is given. A lazy frame is counted by its library, with none of the other
+            parameters below.
         sensitive, useful : str, int, list or None
             Sensitive and useful columns, like the parameters of a sanitiser.
         counts : str, int or array-like of shape (n_rows,), optional
@@ -130,6 +133,17 @@ class CountedRows:
         -------
         CountedRows
         """
+        lazy = LazyTable.of(X)
+        if lazy is not None:
+            refuse_beside(
+                counts=counts,
+                target=target,
+                sensitive_features=sensitive_features,
+                cells=cells,
+                groups=groups,
+            )
+            names = Table(lazy.empty, allow_empty=True)
+            return counted_lazily(lazy, Layout.of(names, sensitive, useful, False))
         table = Table(X, allow_empty=True)
         given = sensitive_features is not None
         layout = Layout.of(table, sensitive, useful, given, {"groups": groups})
@@ -291,6 +305,30 @@ def _counted(
         found.counts, found.sensitive, found.useful, int(weight.sum()), order=found.order
     )
     return replace(rows, counts=whole)
+
+
+def refuse_beside(**given: Any) -> None:
+    """Refuse what cannot be used with a lazy frame."""
+    for name, value in given.items():
+        if value is not None:
+            raise InvalidParameterError(
+                f"{name}= needs rows in memory, but X is a lazy frame: collect it, or a random "
+                f"sample of its rows, or leave out {name}=."
+            )
+
+
+def counted_lazily(lazy: LazyTable, layout: Layout) -> CountedRows:
+    """Count the rows of a lazy frame by one group-by; only the counts are collected.
+
+    Parameters
+    ----------
+    lazy : LazyTable
+        The rows.
+    layout : Layout
+        Which columns are counted.
+    """
+    table, numbers = lazy.counted([*layout.sensitive_names, *layout.useful_names])
+    return _counted(table, layout, layout.sensitive_columns(table), numbers)
 
 
 def _beside(

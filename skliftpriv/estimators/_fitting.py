@@ -20,13 +20,13 @@ from ..exceptions import (
     UnprotectedColumnsWarning,
     UselessReleaseWarning,
 )
-from ..frames import ColumnKey, SymbolOrder, Table, checked_weight
+from ..frames import ColumnKey, LazyTable, SymbolOrder, Table, checked_weight
 from ..mechanisms import ChannelResult, MechanismResult, PartitionResult
 from ..notions import NOTIONS, POLYHEDRAL_NOTIONS, Notion, NotionLike, make_notion
 from ..report import PrivacyReport
 from ..sampling import RandomState
 from ._confidence import confidence_set, confidence_warnings
-from ._counted_rows import CountedRows, counted_columns
+from ._counted_rows import CountedRows, counted_columns, counted_lazily, refuse_beside
 from ._counting import CountingPlan
 from ._guarantee import Guarantee
 from ._layout import ColumnKeys, Layout
@@ -137,11 +137,11 @@ class FittingShell(FittedState[Result], ReleasingShell):
 
         Parameters
         ----------
-        X : pandas or polars DataFrame, pyarrow Table, array-like or CountedRows
+        X : pandas or polars DataFrame, pyarrow Table, lazy frame, array-like or CountedRows
             Table of shape (n_rows, n_columns) with the useful column(s) and, unless
             ``sensitive_features`` is given, the sensitive one(s); or rows that are already counted.
             A pandas frame whose column names are not text is read by position, and ``transform``
-            returns an array.
+            returns an array. A lazy frame, such as that of polars, is counted by its library.
         y : array-like of shape (n_rows,), optional
             The target, for a sanitiser that keeps what is known about it (``needs_target``), and
             for ``cells``, which are learnt to predict it; otherwise it is ignored.
@@ -215,6 +215,14 @@ class FittingShell(FittedState[Result], ReleasingShell):
                     "y cannot be used if X is CountedRows: pass it as target= to CountedRows.of."
                 )
             return X
+        lazy = LazyTable.of(X)
+        if lazy is not None:
+            given = {"sensitive_features": sensitive_features, "sample_weight": sample_weight}
+            if self.needs_target:
+                self._check_target(y)
+                given["y"] = y
+            refuse_beside(**given, cells=self.cells, groups=self.groups)
+            return self._counted_lazily(lazy, known)
         table = Table(X)
         layout = self._layout_for(table, sensitive_features is not None, known)
         s_columns = layout.sensitive_columns(table, sensitive_features)
@@ -239,6 +247,15 @@ class FittingShell(FittedState[Result], ReleasingShell):
             kept.columns, layout, y=kept.target, weight=kept.weight, plan=plan, groups=kept.groups
         )
         return replace(rows, beside=tuple(self._beside(table, s_columns)))
+
+    def _counted_lazily(self, lazy: LazyTable, known: CountedRows | None) -> CountedRows:
+        """Count the pairs of S and X in a lazy frame."""
+        names = Table(lazy.empty, allow_empty=True)
+        layout = self._layout_for(names, False, known)
+        records = self._records_in(layout)
+        if records is not None:
+            records.column(names, layout)  # refuse a name that is not there before all is counted
+        return counted_lazily(lazy, layout)
 
     def _check_records(self) -> None:
         """Refuse parameters of a keyed release that contradict each other."""

@@ -19,6 +19,7 @@ from sklearn.utils._param_validation import Interval as _Interval
 from sklearn.utils._set_output import _get_output_config
 
 from .._limits import MOST_CELLS
+from ..exceptions import InvalidParameterError
 from ..notions import NOTIONS
 
 __all__ = [
@@ -122,6 +123,15 @@ def validate(estimator: BaseEstimator) -> None:
 
 #: Decorator of ``fit`` and ``partial_fit`` that checks the parameters first.
 checked = _fit_context(prefer_skip_nested_validation=True)
+
+
+def refuse_container(estimator: BaseEstimator, what: str) -> None:
+    """Refuse to release what is not in memory if ``set_output`` asks for a container."""
+    if (asked := _get_output_config("transform", estimator)["dense"]) != "default":
+        raise InvalidParameterError(
+            f"{what} is released as one, but set_output asks for {asked}: use "
+            'set_output(transform="default"), or pass a table in memory.'
+        )
 
 
 def in_container(released: Any, estimator: BaseEstimator, *, keep_index: bool) -> Any:

@@ -19,7 +19,7 @@ from ..exceptions import (
     SeededReleaseWarning,
     UnprotectedColumnsWarning,
 )
-from ..frames import Table, concerns
+from ..frames import LazyTable, RowStream, Table, concerns
 from ..frequencies import FrequencyMethod
 from ..notions import Notion
 from ..report import PrivacyReport
@@ -27,8 +27,9 @@ from ..sampling import RandomState, derived_stream
 from ..secret import Secret, SecretLike, hidden
 from ._counted_rows import CountedRows
 from ._guarantee import Guarantee
+from ._later import released_lazily
 from ._layout import Layout
-from ._parameters import in_container
+from ._parameters import in_container, refuse_container
 from ._release import Release
 
 __all__ = ["ReleasingShell", "warnings_beside"]
@@ -88,9 +89,11 @@ class ReleasingShell(TransformerMixin, BaseEstimator, ABC):
 
         Parameters
         ----------
-        X : table of the same kind and columns as at ``fit``
+        X : table of the same columns as at ``fit``
             A data frame may lack the sensitive column, unless the mechanism needs it
-            (``needs_sensitive``), and its columns may be in any order.
+            (``needs_sensitive``), and its columns may be in any order. A pyarrow RecordBatchReader
+            is released as one, part by part while it is read. A polars LazyFrame, which may be
+            computed several times, needs ``record_id``, so that every record keeps its value.
         sensitive_features : array-like of shape (n_rows,), optional
             The sensitive values, for a mechanism that needs them. They take precedence over a
             column of X. Other mechanisms ignore them.
@@ -100,6 +103,9 @@ class ReleasingShell(TransformerMixin, BaseEstimator, ABC):
         table of the same kind
             The sensitive column is dropped. See ``output`` and ``remainder``.
         """
+        later = self._released_later(X, sensitive_features)
+        if later is not None:
+            return later
         table = self._table(X, sensitive_features)
         drawn = self._draw(table, sensitive_features)
         columns = self.release_.columns(table, drawn, self.output, self._rest)
@@ -170,6 +176,28 @@ class ReleasingShell(TransformerMixin, BaseEstimator, ABC):
         """
         return self.release_.codes(self._table(X, sensitive_features), sensitive_features)
 
+    def _released_later(self, X: Any, sensitive_features: Any) -> Any:
+        """Release a stream or a lazy frame as one; None if X is in memory."""
+        stream, lazy = RowStream.of(X), LazyTable.of(X)
+        if stream is None and lazy is None:
+            return None
+        self._check_ready()
+        what = "A lazy frame" if stream is None else "A RecordBatchReader"
+        if sensitive_features is not None:
+            raise InvalidParameterError(
+                f"{what} has to hold the sensitive values as a column if the mechanism needs them: "
+                "leave out sensitive_features=."
+            )
+        refuse_container(self, what)
+        if stream is not None:
+            # A copy, because the parts are released later, when this may be fitted anew.
+            parts = copy(self).transform_batches(stream.parts())
+            return stream.written(self.transform(stream.empty).schema, parts)
+        assert lazy is not None
+        if self.random_state is not None:
+            self._warn_of_seed()
+        return released_lazily(lazy, self.release_, self._key(), self.output, self._rest)
+
     @property
     def _rest(self) -> tuple[int, ...]:
         """Positions of the columns that are released unchanged."""
@@ -194,16 +222,19 @@ class ReleasingShell(TransformerMixin, BaseEstimator, ABC):
         for warning in warnings_beside(b for b in beside if b not in self.guarantee_.unprotected):
             warnings.warn(warning, stacklevel=4)
         if self.random_state is not None and (release.releaser.draws or (codes < 0).any()):
-            warnings.warn(
-                "random_state is set: the noise comes from a seed, so the release is not private. "
-                "Use random_state=None except in experiments.",
-                SeededReleaseWarning,
-                stacklevel=4,
-            )
+            self._warn_of_seed()
         key = self._key()
         if key is None:
             return release.sample(codes, self.random_state)
         return release.sample_keyed(table, codes, key, first_row=self._first_row)
+
+    def _warn_of_seed(self) -> None:
+        warnings.warn(
+            "random_state is set: the noise comes from a seed, so the release is not private. "
+            "Use random_state=None except in experiments.",
+            SeededReleaseWarning,
+            stacklevel=5,
+        )
 
     def _key(self) -> Secret | None:
         """Return the key of this call; None if rows have no ids, so that all draws are fresh."""

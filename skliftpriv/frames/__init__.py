@@ -2,6 +2,7 @@
 
 from ._attach import joint_from_frame, report_to_frame
 from ._index import concerns, shuffle_rows
+from ._lazy import LazyTable, RowStream
 from ._numbers import as_numbers, row_slices, rows_of
 from ._order import SymbolOrder, category_order, sort_symbols
 from ._records import RecordIds, record_bits
@@ -22,7 +23,9 @@ __all__ = [
     "ContingencyTable",
     "Encoded",
     "LabelColumn",
+    "LazyTable",
     "RecordIds",
+    "RowStream",
     "SymbolEncoder",
     "SymbolOrder",
     "Table",

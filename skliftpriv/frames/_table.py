@@ -9,7 +9,7 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 import pandas as pd
-from narwhals.dependencies import is_pyarrow_table
+from narwhals.dependencies import get_pyarrow, is_pyarrow_table
 from numpy.typing import NDArray
 from sklearn.utils import check_array
 
@@ -17,7 +17,7 @@ from .._arrays import Label
 from ..exceptions import InvalidParameterError
 from ._types import ColumnType
 
-__all__ = ["ColumnKey", "LabelColumn", "Table", "as_columns", "checked_weight"]
+__all__ = ["ColumnKey", "LabelColumn", "Table", "as_columns", "checked_weight", "is_stream"]
 
 Codes = NDArray[np.intp]
 ColumnKey = str | int
@@ -182,6 +182,11 @@ def _as_frame(X: Any, what: str) -> tuple[list[str], nw.DataFrame[Any] | None]:
     frame = nw.from_native(X, pass_through=True, allow_series=True)
     if isinstance(frame, nw.LazyFrame):
         raise InvalidParameterError(f"{what} is a lazy frame; call collect() on it first.")
+    if is_stream(X):
+        raise InvalidParameterError(
+            f"{what} is a RecordBatchReader, which can be read only once: call read_all() on it "
+            "first, or pass its batches one by one."
+        )
     if isinstance(frame, nw.Series):
         raise InvalidParameterError(
             f"{what} is a single column (Expected 2D array, got 1D array instead); "
@@ -199,6 +204,12 @@ def _as_frame(X: Any, what: str) -> tuple[list[str], nw.DataFrame[Any] | None]:
         )
     # As in scikit-learn, names that are not text are ignored: columns are read by position.
     return (names, frame) if len(text) == len(names) else ([], None)
+
+
+def is_stream(X: Any) -> bool:
+    """Tell whether X is a pyarrow RecordBatchReader."""
+    arrow = get_pyarrow()
+    return arrow is not None and isinstance(X, arrow.RecordBatchReader)
 
 
 def _names_of(X: Any) -> list[Any]:
