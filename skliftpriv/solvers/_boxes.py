@@ -49,25 +49,23 @@ def tail_range(
 
 
 def linear_bound(
-    lower: FloatArray, upper: FloatArray, tail: BoolArray, point: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """Return ``(cost, constant)`` with ``cost @ v + constant <= H(v)`` on each box.
+    lower: FloatArray, upper: FloatArray, tail: BoolArray, lumped: BoolArray
+) -> FloatArray:
+    """Return ``cost`` with ``cost @ v <= H(v)`` for the posteriors v of each box.
 
-    There are two bounds for the tail. One is the sum of its chords. The other uses that the tail
-    cannot be empty: with h(t) = -t log t and the tail mass m in [m0, m1],
-    sum_{tail} h(v_j) = h(m) + sum_{tail} v_j log(m / v_j), where h(m) lies above its chord and
-    m / v_j is at least max(1, m0 / upper_j). The one that is higher at ``point``, where a tight
-    bound is needed, is taken.
+    There are two bounds for the tail. One is the sum of its chords. The other, for boxes that are
+    ``lumped``, uses that the tail cannot be empty: with h(t) = -t log t and the tail mass m in
+    [m0, m1], sum_{tail} h(v_j) = h(m) + sum_{tail} v_j log(m / v_j), where h(m) lies above its
+    chord and m / v_j is at least max(1, m0 / upper_j).
     """
     slope, intercept = chord(lower, upper)
-    own = intercept.sum(axis=1)
+    joint = tail & lumped[:, None]
     least, most = tail_range(lower, upper, tail)
     tail_slope, tail_intercept = chord(least, most)
     spread = np.log(np.maximum(least[:, None] / np.maximum(upper, _SMALLEST), 1.0))
-    joint_cost = np.where(tail, tail_slope[:, None] + spread, slope)
-    joint = np.where(tail, 0.0, intercept).sum(axis=1) + tail_intercept
-    better = (joint_cost * point).sum(axis=1) + joint > (slope * point).sum(axis=1) + own
-    return np.where(better[:, None], joint_cost, slope), np.where(better, joint, own)
+    constant = np.where(joint, 0.0, intercept).sum(axis=1) + np.where(lumped, tail_intercept, 0.0)
+    # Posteriors sum to 1, so a constant may be added to every coordinate instead.
+    return np.where(joint, tail_slope[:, None] + spread, slope) + constant[:, None]
 
 
 def corner_bound(utility: Image, lower: FloatArray) -> FloatArray:

@@ -72,6 +72,11 @@ class Image:
             return None
         return self.matrix.argmax(axis=0)
 
+    @property
+    def n_mixed(self) -> int:
+        """Number of parts that an input can be mapped to at once."""
+        return 1 if self.matrix is None or self.symbols is not None else len(self.matrix)
+
     @cached_property
     def _sparse(self) -> csr_array | None:
         """U as a sparse matrix if most of its entries are 0, as for pairs (s, x)."""

@@ -51,13 +51,13 @@ class ReducedProblem:
     def supported(self, multipliers: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return usable multipliers y and numbers s with ``y @ D @ v >= s`` for allowed v.
 
-        There is one vector of multipliers per row of the array. Multipliers of infinite ends,
+        Arrays have one vector of multipliers per row. Multipliers of infinite ends,
         which rounding can leave, are set to zero.
         """
         end = np.where(multipliers > 0, self.lo, self.hi)
         finite = np.isfinite(end)
         multipliers = np.where(finite, multipliers, 0.0)
-        return multipliers, (multipliers * np.where(finite, end, 0.0)).sum(axis=1)
+        return multipliers, (multipliers * np.where(finite, end, 0.0)).sum(axis=-1)
 
     def violation(self, posteriors: FloatArray) -> FloatArray:
         """Return the largest violation of a ranged row by each posterior."""

@@ -11,7 +11,7 @@ import numpy as np
 from ..exceptions import InfeasibleError, InvalidDistributionError, InvalidParameterError
 from ._image import FloatArray, Image, Scale, entropy
 
-Status = Literal["optimal", "gap_reached", "time_limit", "interrupted"]
+Status = Literal["optimal", "gap_reached", "time_limit", "memory_limit", "interrupted"]
 
 FEASIBILITY = 1e-9
 """Largest accepted violation of a row by a returned posterior."""
@@ -140,9 +140,10 @@ class PosteriorSolution:
         none.
     upper_bound : float
         No feasible mechanism keeps a larger share (up to floating point).
-    status : {"optimal", "gap_reached", "time_limit", "interrupted"}
+    status : {"optimal", "gap_reached", "time_limit", "memory_limit", "interrupted"}
         ``"optimal"`` if the gap is at rounding level, ``"gap_reached"`` if it is below
-        the requested one, otherwise the reason for stopping. ``"time_limit"`` is also the
+        the requested one, otherwise the reason for stopping. ``"memory_limit"`` means that the
+        boxes of branch and bound fill the 256 MB that they may take. ``"time_limit"`` is also the
         status in the rare case that rounding leaves nothing to refine.
     seconds : float
         Wall time.
