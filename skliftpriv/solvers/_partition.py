@@ -7,7 +7,7 @@ import numpy as np
 from ._boxes import (
     BoolArray,
     box_minimum,
-    branch_coordinate,
+    branch_coordinates,
     corner_bound,
     linear_bound,
     tighten,
@@ -19,6 +19,8 @@ MOST_BYTES = 2**28
 """Memory of the boxes. It holds 137,000 of 200 symbols, or 9,800 of 3,000, with 15 rows."""
 _CELLS = 400_000
 """Numbers that are bounded at a time."""
+_CUTS = 5
+"""Largest number of coordinates at which a box is cut at once."""
 _INNER = 0.4
 """A split point keeps at least this share of the interval on either side."""
 _TOPLESS = 1e-3
@@ -102,7 +104,7 @@ class Partition:
     @property
     def room(self) -> int:
         """How many boxes can still be split."""
-        return self._most - self.size
+        return (self._most - self.size) // _CUTS
 
     def _new_slots(self, count: int) -> IntArray:
         """Return ``count`` unused slots; arrays double in size when they are full."""
@@ -235,9 +237,10 @@ class Partition:
         return best
 
     def split(self, boxes: IntArray, points: FloatArray) -> IntArray:
-        """Split distinct boxes into two halves each, whose bounds are higher at the points.
+        """Split distinct boxes into two or more parts each, with higher bounds at the points.
 
-        There must be :attr:`room` for them.
+        The first part is above the first cut, the next is below it and above the second, and so
+        on; the last is below all cuts. There must be :attr:`room` for them.
 
         Parameters
         ----------
@@ -248,25 +251,45 @@ class Partition:
 
         Returns
         -------
-        halves : ndarray of shape (k, 2)
-            The new boxes; the first half reuses the slot of its parent.
+        parts : ndarray
+            The new boxes; the last part of each box, one of the first k here, reuses its slot.
         """
         (lower, upper), tail = self.sides(boxes), self.tail[boxes]
-        k = np.arange(boxes.size)
+        cuts = self._cuts(lower, upper, tail, points)
+        parents, lowers, uppers, tails = [np.arange(boxes.size)], [lower], [upper], [tail]
+        for j in cuts.T:
+            parent = np.flatnonzero(j >= 0)
+            j, k = j[parent], np.arange(parent.size)
+            low, high = lower[parent, j], upper[parent, j]
+            middle = self._middle(low, high, points[parent, j])
+            above, outside = lower[parent], tail[parent]
+            above[k, j], outside[k, j] = middle, False  # below a cut a symbol stays in the tail
+            parents, lowers, tails = [*parents, parent], [*lowers, above], [*tails, outside]
+            uppers.append(upper[parent])
+            upper[parent, j] = middle
+        parent = np.concatenate(parents)
+        parts = np.concatenate([boxes, self._new_slots(parent.size - boxes.size)])
+        self._write(
+            parts,
+            np.concatenate(lowers),
+            np.concatenate(uppers),
+            np.concatenate(tails),
+            self._multipliers[boxes[parent]],
+            points[parent],
+        )
+        return parts
+
+    def _cuts(
+        self, lower: FloatArray, upper: FloatArray, tail: BoolArray, points: FloatArray
+    ) -> IntArray:
+        """Return the coordinates where boxes are cut, a row for each; -1 for none."""
         if self._reduced.utility.identity:
-            cuts = zip(lower, upper, tail, points, strict=True)
-            j = np.array([branch_coordinate(*cut) for cut in cuts])
-            low, high = lower[k, j], upper[k, j]
-            margin = _INNER * (high - low)
-            middle = np.clip(points[k, j], low + margin, high - margin)
-        else:
-            j = (points - lower).argmax(axis=1)
-            middle = lower[k, j] + 0.7 * (points[k, j] - lower[k, j])
-        lower, upper = np.repeat(lower, 2, axis=0), np.repeat(upper, 2, axis=0)
-        upper[2 * k, j] = lower[2 * k + 1, j] = middle
-        multipliers = np.repeat(self._multipliers[boxes], 2, axis=0)
-        halves = np.column_stack([boxes, self._new_slots(boxes.size)])
-        tail, points = np.repeat(tail, 2, axis=0), np.repeat(points, 2, axis=0)
-        tail[2 * k + 1, j] = False  # below the cut a symbol of the tail stays there
-        self._write(halves.ravel(), lower, upper, tail, multipliers, points)
-        return halves
+            return branch_coordinates(lower, upper, tail, points, _CUTS)
+        return (points - lower).argmax(axis=1)[:, None]
+
+    def _middle(self, low: FloatArray, high: FloatArray, at: FloatArray) -> FloatArray:
+        """Return where intervals are cut."""
+        if not self._reduced.utility.identity:
+            return low + 0.7 * (at - low)
+        margin = _INNER * (high - low)
+        return np.clip(at, low + margin, high - margin)
