@@ -13,7 +13,7 @@ from ._state import SolverState
 
 
 def generate_columns(
-    reduced: ReducedProblem, pool: ColumnPool, state: SolverState, random_state: int
+    reduced: ReducedProblem, pool: ColumnPool, state: SolverState, random_state: int, certify: bool
 ) -> None:
     """Find good posteriors heuristically, then bound the optimum and improve them.
 
@@ -27,11 +27,15 @@ def generate_columns(
         Clock; receives value and bound.
     random_state : int
         Seed of the search.
+    certify : bool
+        Whether to bound the optimum.
     """
     lp = reduced.polytope()
     found, largest = first_columns(reduced, lp, state)
     pool.add(found, always=True)
     price_heuristically(pool, lp, state, np.random.default_rng(random_state))
+    if not certify:
+        return
     if not state.finished and FacetImprover.suits(reduced):
         FacetImprover(state, reduced, pool, lp).run()
     if not state.finished:

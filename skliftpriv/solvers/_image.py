@@ -96,8 +96,10 @@ class Image:
         """Turn linear functions of the image into linear functions of the posterior."""
         return cost if self.matrix is None else cost @ self.matrix
 
-    def entropy(self, v: FloatArray) -> FloatArray:
-        """Return the entropies of the images of posteriors."""
+    def entropy(self, v: FloatArray | csr_array) -> FloatArray:
+        """Return the entropies of the images of posteriors, which may be sparse."""
+        if isinstance(v, csr_array) and self.identity:
+            return np.asarray(csr_array((plogp(v.data), v.indices, v.indptr), v.shape).sum(axis=1))
         return entropy(self.of(v))
 
     def slopes(self, v: FloatArray) -> FloatArray:

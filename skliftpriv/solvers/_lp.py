@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import highspy
 import numpy as np
+from scipy.sparse import csr_array
 
 from ..exceptions import SkliftprivError
 from ._image import FloatArray, IntArray
@@ -173,22 +174,21 @@ class MasterLP:
         self._solver.passModel(model)
         self.n_columns = 0
 
-    def add(self, posteriors: FloatArray, costs: FloatArray) -> None:
+    def add(self, posteriors: FloatArray | csr_array, costs: FloatArray) -> None:
         """Append one column per row of ``posteriors``."""
-        count = len(posteriors)
+        count = posteriors.shape[0]
         if count == 0:
             return
-        which, index = np.nonzero(posteriors)
-        starts = np.searchsorted(which, np.arange(count)).astype(np.int32)
+        rows = csr_array(posteriors)
         self._solver.addCols(
             count,
             np.asarray(costs, dtype=float),
             np.zeros(count),
             np.full(count, highspy.kHighsInf),
-            index.size,
-            starts,
-            index.astype(np.int32),
-            posteriors[which, index],
+            rows.nnz,
+            rows.indptr[:-1].astype(np.int32),
+            rows.indices.astype(np.int32),
+            rows.data,
         )
         self.n_columns += count
 

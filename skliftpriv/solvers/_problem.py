@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from ..exceptions import InfeasibleError, InvalidDistributionError, InvalidParameterError
 from ._image import FloatArray, Image, Scale, entropy
@@ -129,8 +130,8 @@ class PosteriorSolution:
 
     Attributes
     ----------
-    posteriors : ndarray of shape (k, n)
-        ``posteriors[y] = P(X = . | Y = y)``.
+    posteriors : ndarray or csr_array of shape (k, n)
+        ``posteriors[y] = P(X = . | Y = y)``; sparse if there are thousands of inputs.
     weights : ndarray of shape (k,)
         ``weights[y] = P(Y = y)``.
     p_x : ndarray of shape (n,)
@@ -151,7 +152,7 @@ class PosteriorSolution:
         Number of posteriors evaluated and of boxes bounded.
     """
 
-    posteriors: FloatArray
+    posteriors: FloatArray | csr_array
     weights: FloatArray
     p_x: FloatArray
     kept: float
@@ -169,5 +170,6 @@ class PosteriorSolution:
     @property
     def channel_matrix(self) -> FloatArray:
         """P(Y|X) of shape (n, k): rows x, columns y, each row summing to 1."""
-        matrix = (self.weights[:, None] * self.posteriors / self.p_x).T
+        v = self.posteriors.toarray() if isinstance(self.posteriors, csr_array) else self.posteriors
+        matrix = (self.weights[:, None] * v / self.p_x).T
         return matrix / matrix.sum(axis=1, keepdims=True)
