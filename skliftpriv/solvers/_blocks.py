@@ -15,13 +15,13 @@ from typing import NamedTuple
 import numpy as np
 from scipy.sparse import csr_array, diags_array, vstack
 
-from ._image import FloatArray, Image, IntArray
+from ._image import FloatArray, Image, IntArray, first_rows
 from ._lp import MasterLP
 from ._presolve import reduce_problem
 from ._problem import FEASIBILITY, PosteriorProblem, PosteriorSolution
 from ._state import SolverState
 
-_BLOCK = 300
+_BLOCK = 800
 """Entries of the posteriors of a block."""
 _BLOCK_OF_PAIRS = 1500
 """The same if there is one ranged row, so that blocks are solved exactly."""
@@ -195,12 +195,7 @@ def _random_groups(problem: PosteriorProblem, rng: np.random.Generator) -> csr_a
 def _merged(outputs: Outputs) -> Outputs:
     """Make outputs with the same posterior one."""
     weights, v = outputs
-    v.sort_indices()
-    known: dict[bytes, int] = {}
-    group = []
-    for start, stop in zip(v.indptr[:-1], v.indptr[1:], strict=True):
-        key = v.indices[start:stop].tobytes() + np.round(v.data[start:stop], 10).tobytes()
-        group.append(known.setdefault(key, len(known)))
+    group = first_rows(csr_array((np.round(v.data, 10), v.indices, v.indptr), v.shape))
     _, first = np.unique(group, return_index=True)
     return Outputs(np.bincount(group, weights=weights), v[first])
 

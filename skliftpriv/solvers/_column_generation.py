@@ -7,6 +7,7 @@ import numpy as np
 from ._bound import BoundImprover
 from ._column_pool import ColumnPool
 from ._facets import FacetImprover
+from ._pair_columns import price_pairs
 from ._presolve import ReducedProblem
 from ._pricing import first_columns, price_heuristically
 from ._state import SolverState
@@ -30,10 +31,13 @@ def generate_columns(
     certify : bool
         Whether to bound the optimum.
     """
+    rng = np.random.default_rng(random_state)
+    if reduced.utility.identity:
+        price_pairs(reduced, pool, state, rng)
     lp = reduced.polytope()
     found, largest = first_columns(reduced, lp, state)
     pool.add(found, always=True)
-    price_heuristically(pool, lp, state, np.random.default_rng(random_state))
+    price_heuristically(pool, lp, state, rng)
     if not certify:
         return
     if not state.finished and FacetImprover.suits(reduced):

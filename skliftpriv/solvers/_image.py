@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cached_property
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -32,10 +34,15 @@ def entropy(v: FloatArray) -> FloatArray:
     return plogp(v).sum(axis=-1)
 
 
-def first_rows(rows: FloatArray) -> IntArray:
+def first_rows(rows: FloatArray | csr_array) -> IntArray:
     """Return for each row the number of the first one that is equal to it, as 0, 1, 2, ..."""
     known: dict[bytes, int] = {}  # far faster than np.unique on thousands of long rows
-    return np.array([known.setdefault(row.tobytes(), len(known)) for row in rows], dtype=np.intp)
+    keys: Iterable[bytes] = (row.tobytes() for row in rows)
+    if isinstance(rows, csr_array):
+        rows.sort_indices()
+        parts = (slice(*ends) for ends in pairwise(rows.indptr))
+        keys = (rows.indices[part].tobytes() + rows.data[part].tobytes() for part in parts)
+    return np.array([known.setdefault(key, len(known)) for key in keys], dtype=np.intp)
 
 
 def sums_of_groups(array: FloatArray, group_of: IntArray, axis: int) -> FloatArray:
