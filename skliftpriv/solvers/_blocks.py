@@ -21,7 +21,7 @@ from ._presolve import reduce_problem
 from ._problem import FEASIBILITY, PosteriorProblem, PosteriorSolution
 from ._state import SolverState
 
-_BLOCK = 800
+_BLOCK = 1000
 """Entries of the posteriors of a block."""
 _BLOCK_OF_PAIRS = 1500
 """The same if there is one ranged row, so that blocks are solved exactly."""
