@@ -16,6 +16,8 @@ MOST_TABLE_CELLS = 10_000_000
 MOST_CHANNEL_CELLS = 8_000_000
 #: Entries of the posteriors that an optimal mechanism is built from, about a microsecond each.
 MOST_POSTERIOR_CELLS = 5_000_000
+#: Values of X of an optimal mechanism whose posteriors are sparse: more would take minutes.
+MOST_SPARSE_INPUTS = 10_000
 #: Cells of one dense array of numbers, such as a channel with its zeros: 400 MB.
 MOST_DENSE_CELLS = 50_000_000
 #: Numbers that exact arithmetic starts from, about three microseconds each.

@@ -21,6 +21,7 @@ from .._limits import (
     MOST_INEQUALITIES,
     MOST_INEQUALITY_CELLS,
     MOST_POSTERIOR_CELLS,
+    MOST_SPARSE_INPUTS,
     MOST_TARGET_CELLS,
     POOL,
     refuse_beyond,
@@ -100,7 +101,11 @@ class Inputs(ABC):
         returns the rows of the distributions that are worst for q.
         """
         n_s, n = self.joint.shape[0], self.p.size
-        refuse_many_posteriors(n, self.instead, self.what)
+        if self.image is None and over is None:
+            what = f"the optimal mechanism has {n:,} {self.what} as inputs"
+            refuse_beyond(MOST_SPARSE_INPUTS, n, what, self.instead)
+        else:
+            refuse_many_posteriors(n, self.instead, self.what)
         if self.target is not None:
             self._refuse_large_target(len(self.target))
         p = self.p / self.p.sum()

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any, Literal
 
 import numpy as np
-from scipy.sparse import coo_array, csr_array, eye_array, vstack
+from scipy.sparse import csr_array, eye_array, vstack
 
 from .._arrays import FloatArray
 from .._limits import MERGE, MOST_CHANNEL_CELLS, MOST_OPTIMIZED, POOL, refuse_beyond
@@ -119,7 +119,7 @@ def subset_random_response(
 
 def first_posteriors(
     joint: JointDistribution, notion: Notion, over: ConfidenceSet | None, seconds: float
-) -> Iterator[FloatArray]:
+) -> Iterator[csr_array]:
     """Yield the posteriors of X that subset merging and then subset random response use.
 
     Those of subset merging are complete, so that there is a mechanism to start from; there are
@@ -133,11 +133,12 @@ def first_posteriors(
     for group in groups:
         low[group] = False
     merged = [(joint.p_x[group] / joint.p_x[group].sum())[None] for group in groups]
-    yield np.vstack([np.eye(joint.shape[1])[low], *_everywhere(groups, merged, joint)])
+    alone = eye_array(low.size, format="csr")[low]
+    yield csr_array(vstack([alone, *_everywhere(groups, merged, joint)]))
     if low.size - low.sum() > MOST_OPTIMIZED:
         return
     end = time.monotonic() + _FIRST_SHARE * seconds
-    found = [np.zeros((0, joint.shape[1]))]
+    found = [csr_array((0, joint.shape[1]))]
     progress = Progress()
     for done, group in enumerate(groups):
         progress.bar("starting", done / len(groups))
@@ -147,19 +148,18 @@ def first_posteriors(
         (solution,) = _solved_groups(joint, notion, over, [group], left, gap=_FIRST_GAP)
         found += _everywhere([group], [solution.posteriors], joint)
         if solution.status == "interrupted":
-            yield np.vstack(found)
+            yield csr_array(vstack(found))
             raise KeyboardInterrupt
-    yield np.vstack(found)
+    yield csr_array(vstack(found))
 
 
 def _everywhere(
     groups: list[Indices], posteriors: list[FloatArray], joint: JointDistribution
-) -> Iterator[FloatArray]:
+) -> Iterator[csr_array]:
     """Yield posteriors of groups as posteriors of all symbols."""
     for group, own in zip(groups, posteriors, strict=True):
-        full = np.zeros((len(own), joint.shape[1]))
-        full[:, group] = own
-        yield full
+        v = csr_array(own)
+        yield csr_array((v.data, group[v.indices], v.indptr), (len(own), joint.shape[1]))
 
 
 def _solved_groups(
@@ -199,18 +199,16 @@ def _assembled(
     n_symbols = joint.shape[1]
     low = np.ones(n_symbols, dtype=bool)
     weights: list[FloatArray] = []
-    posteriors: list[coo_array] = []
+    posteriors: list[csr_array] = []
     loss = 0.0
     merged = _MERGED_SHARE if n_symbols**2 > MOST_CHANNEL_CELLS else 0.0
     for group, solution in zip(groups, solutions, strict=True):
         low[group] = False
         mass = joint.p_x[group].sum()
         together = joint.p_x[group] / mass  # the posterior of the merged group, which is private
-        own = coo_array((1 - merged) * solution.posteriors + merged * together)
+        own = (1 - merged) * solution.posteriors + merged * together
         weights.append(mass * solution.weights)
-        posteriors.append(
-            coo_array((own.data, (own.row, group[own.col])), (len(solution.weights), n_symbols))
-        )
+        posteriors += _everywhere([group], [own], joint)
         # Every mechanism loses at least this much of H(X) in the group.
         loss += mass * (1 - solution.upper_bound) * entropy(together)
     weights.append(joint.p_x[low])

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ._column_pool import ColumnPool
+from ._column_pool import WORTH_A_COLUMN, ColumnPool
 from ._image import FloatArray, IntArray
 from ._lp import PolytopeLP
 from ._partition import Partition
@@ -20,8 +20,6 @@ from ._state import SolverState
 
 _BATCH = 256
 """Boxes that are bounded before new posteriors and prices are taken into account."""
-_SEARCHED = 32
-"""Boxes of a batch that are searched for better posteriors in any case."""
 _FIRST = 0.25
 """Share of the information that the first tolerance is; each further one is half as large."""
 _SHARE = 0.5
@@ -57,10 +55,10 @@ class BoundImprover:
         self._partition = Partition(reduced, largest)
 
     def run(self) -> None:
-        """Refine until the gap is closed or the time limit is reached."""
+        """Refine until the gap is closed, time is up or the boxes fill their memory."""
         state = self._state
         tolerance = _FIRST * state.scale.information
-        while not state.finished:
+        while not state.finished and not state.full:
             below = self._partition.refresh(self._pool.prices, -tolerance)
             self._note_bound()
             if below.size:
@@ -79,22 +77,25 @@ class BoundImprover:
     def _refine(self, boxes: IntArray, tolerance: float) -> None:
         """Bound boxes by linear programs, split those that stay below, and add posteriors."""
         partition, pool = self._partition, self._pool
-        split, points, found = [], [], []
-        for rank, box in enumerate(boxes):
+        # Neighbours among the boxes of a symbol are alike, so that a few simplex steps lead from
+        # the solution of one to that of the next.
+        boxes = boxes[np.lexsort((boxes, partition.top[boxes]))]
+        points, found = np.tile(pool.p, (boxes.size, 1)), []
+        solved = np.zeros(boxes.size, dtype=bool)
+        for k, (box, cost) in enumerate(zip(boxes, partition.costs(boxes), strict=True)):
             if self._state.out_of_time:
                 break
-            v = partition.evaluate(int(box))
-            if v is None:
-                continue
-            v = clean(v)
-            # The worst boxes are searched even if their own point is not good enough.
-            if rank < _SEARCHED or pool.utility.entropy(v) - pool.prices @ v < 0:
-                slopes = pool.utility.slopes(v)
-                found.append(descend(self._lp, pool.utility, pool.prices, slopes)[0])
-            if partition.bound[box] < -tolerance:
-                split.append(box)
-                points.append(v)
-        if split:
-            partition.split(np.array(split), np.array(points))
+            v = partition.evaluate(int(box), cost)
+            if v is not None:
+                points[k], solved[k] = clean(v), True
+        reduced_cost = pool.utility.entropy(points) - points @ pool.prices
+        for k in np.flatnonzero(solved & (reduced_cost < WORTH_A_COLUMN)):
+            slopes = pool.utility.slopes(points[k])
+            found.append(descend(self._lp, pool.utility, pool.prices, slopes)[0])
+        below = np.flatnonzero(solved & (partition.bound[boxes] < -tolerance))
+        self._state.full = below.size > partition.room
+        below = below[: partition.room]
+        if below.size:
+            partition.split(boxes[below], points[below])
         if found:
             pool.add(np.array(found))

@@ -71,8 +71,9 @@ class FacetImprover:
         self._matrix = reduced.utility.matrix
         self._k = len(self._matrix)
         self._outer = 1 / self._k + (1 + _OUTSIDE) * (np.eye(self._k) - 1 / self._k)
-        costs = reduced.utility.entropy(pool.columns) - pool.columns @ pool.prices
-        self._points = pool.columns[costs < _TINY]
+        columns = pool.columns.toarray()
+        costs = reduced.utility.entropy(columns) - columns @ pool.prices
+        self._points = columns[costs < _TINY]
         self._planes: dict[bytes, int] = {}  # the known plane over each simplex
         self._slopes: list[FloatArray] = []
         self._multipliers: list[FloatArray] = []

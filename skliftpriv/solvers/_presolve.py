@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from ._image import FloatArray, Image, IntArray, sums_of_groups
 from ._lp import PolytopeLP
@@ -51,18 +52,18 @@ class ReducedProblem:
     def supported(self, multipliers: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return usable multipliers y and numbers s with ``y @ D @ v >= s`` for allowed v.
 
-        There is one vector of multipliers per row of the array. Multipliers of infinite ends,
+        Arrays have one vector of multipliers per row. Multipliers of infinite ends,
         which rounding can leave, are set to zero.
         """
         end = np.where(multipliers > 0, self.lo, self.hi)
         finite = np.isfinite(end)
         multipliers = np.where(finite, multipliers, 0.0)
-        return multipliers, (multipliers * np.where(finite, end, 0.0)).sum(axis=1)
+        return multipliers, (multipliers * np.where(finite, end, 0.0)).sum(axis=-1)
 
-    def violation(self, posteriors: FloatArray) -> FloatArray:
+    def violation(self, posteriors: FloatArray | csr_array) -> FloatArray:
         """Return the largest violation of a ranged row by each posterior."""
         if len(self.directions) == 0:
-            return np.zeros(len(posteriors))
+            return np.zeros(posteriors.shape[0])
         value = posteriors @ self.directions.T
         return np.maximum(value - self.hi, self.lo - value).max(axis=1)
 

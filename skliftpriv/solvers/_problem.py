@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from ..exceptions import InfeasibleError, InvalidDistributionError, InvalidParameterError
 from ._image import FloatArray, Image, Scale, entropy
 
-Status = Literal["optimal", "gap_reached", "time_limit", "interrupted"]
+Status = Literal["optimal", "gap_reached", "time_limit", "memory_limit", "interrupted"]
 
 FEASIBILITY = 1e-9
 """Largest accepted violation of a row by a returned posterior."""
@@ -129,8 +130,8 @@ class PosteriorSolution:
 
     Attributes
     ----------
-    posteriors : ndarray of shape (k, n)
-        ``posteriors[y] = P(X = . | Y = y)``.
+    posteriors : ndarray or csr_array of shape (k, n)
+        ``posteriors[y] = P(X = . | Y = y)``; sparse if there are thousands of inputs.
     weights : ndarray of shape (k,)
         ``weights[y] = P(Y = y)``.
     p_x : ndarray of shape (n,)
@@ -140,9 +141,10 @@ class PosteriorSolution:
         none.
     upper_bound : float
         No feasible mechanism keeps a larger share (up to floating point).
-    status : {"optimal", "gap_reached", "time_limit", "interrupted"}
+    status : {"optimal", "gap_reached", "time_limit", "memory_limit", "interrupted"}
         ``"optimal"`` if the gap is at rounding level, ``"gap_reached"`` if it is below
-        the requested one, otherwise the reason for stopping. ``"time_limit"`` is also the
+        the requested one, otherwise the reason for stopping. ``"memory_limit"`` means that the
+        boxes of branch and bound fill the 256 MB that they may take. ``"time_limit"`` is also the
         status in the rare case that rounding leaves nothing to refine.
     seconds : float
         Wall time.
@@ -150,7 +152,7 @@ class PosteriorSolution:
         Number of posteriors evaluated and of boxes bounded.
     """
 
-    posteriors: FloatArray
+    posteriors: FloatArray | csr_array
     weights: FloatArray
     p_x: FloatArray
     kept: float
@@ -168,5 +170,6 @@ class PosteriorSolution:
     @property
     def channel_matrix(self) -> FloatArray:
         """P(Y|X) of shape (n, k): rows x, columns y, each row summing to 1."""
-        matrix = (self.weights[:, None] * self.posteriors / self.p_x).T
+        v = self.posteriors.toarray() if isinstance(self.posteriors, csr_array) else self.posteriors
+        matrix = (self.weights[:, None] * v / self.p_x).T
         return matrix / matrix.sum(axis=1, keepdims=True)
