@@ -11,11 +11,10 @@ from __future__ import annotations
 import numpy as np
 
 from ._column_pool import ColumnPool
-from ._image import FloatArray, IntArray
-from ._lp import PolytopeLP
+from ._image import FloatArray, IntArray, clean
 from ._partition import Partition
-from ._presolve import ReducedProblem
-from ._pricing import clean, descend
+from ._presolve import Oracle, ReducedProblem
+from ._pricing import descend
 from ._state import SolverState
 
 _BATCH = 256
@@ -39,8 +38,8 @@ class BoundImprover:
         The polytope.
     pool : ColumnPool
         The master problem; receives posteriors that are found on the way.
-    lp : PolytopeLP
-        The polytope of allowed posteriors, for local searches.
+    lp : Oracle
+        Finds allowed posteriors, for local searches.
     largest : ndarray of shape (n,)
         Largest entry of each symbol over the polytope.
     """
@@ -50,7 +49,7 @@ class BoundImprover:
         state: SolverState,
         reduced: ReducedProblem,
         pool: ColumnPool,
-        lp: PolytopeLP,
+        lp: Oracle,
         largest: FloatArray,
     ) -> None:
         self._state, self._pool, self._lp = state, pool, lp

@@ -28,7 +28,7 @@ def generate_columns(
     random_state : int
         Seed of the search.
     """
-    lp = reduced.polytope()
+    lp = reduced.oracle()
     found, largest = first_columns(reduced, lp, state)
     pool.add(found, always=True)
     price_heuristically(pool, lp, state, np.random.default_rng(random_state))

@@ -10,9 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ._image import FloatArray, entropy
+from ._image import FloatArray, clean, entropy
 from ._presolve import ReducedProblem
-from ._pricing import clean
 from ._state import SolverState
 
 _NEGATIVE = -1e-10
@@ -38,7 +37,7 @@ class LevelPricer:
     def __init__(self, reduced: ReducedProblem, state: SolverState) -> None:
         assert reduced.utility.matrix is not None
         self._reduced, self._b, self._state = reduced, reduced.utility.matrix[0], state
-        self._lp = reduced.polytope()
+        self._lp = reduced.oracle()
         lowest, highest = self._best(self._b), self._best(-self._b)
         first = [lowest[0], highest[0]]
         for cost in -np.eye(reduced.p.size):  # the vertices with the largest entries

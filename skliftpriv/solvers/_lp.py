@@ -106,7 +106,8 @@ class PolytopeLP:
             raise SkliftprivError(f"HiGHS failed with {status}; change the budget slightly.")
         solution = self._solver.getSolution()
         duals = np.array(solution.row_dual)
-        return PolytopePoint(np.array(solution.col_value), duals[:-1], float(duals[-1]))
+        v = np.array(solution.col_value)[:n]
+        return PolytopePoint(v, duals[:-1], float(duals[-1]))
 
     def add_rows(self, directions: FloatArray) -> None:
         """Append rows ``d @ v <= 0`` after the row of sum v = 1."""
@@ -120,6 +121,31 @@ class PolytopeLP:
             np.tile(self._columns, count),
             directions.ravel(),
         )
+
+    def add_columns(
+        self, rows: IntArray, entries: FloatArray, lower: FloatArray, upper: FloatArray
+    ) -> None:
+        """Append variables of cost 0, each with the entries of a line of both arrays."""
+        count = len(rows)
+        starts = np.arange(count, dtype=np.int32) * rows.shape[1]
+        index = np.asarray(rows.ravel(), dtype=np.int32)
+        self._solver.addCols(
+            count, np.zeros(count), lower, upper, index.size, starts, index, entries.ravel()
+        )
+
+    def change_columns(self, index: IntArray, lower: FloatArray, upper: FloatArray) -> None:
+        """Change the bounds of added variables."""
+        self._solver.changeColsBounds(index.size, np.asarray(index, np.int32), lower, upper)
+
+    def change_rows(self, index: IntArray, lower: FloatArray, upper: FloatArray) -> None:
+        """Change the ends of rows."""
+        for row, lo, hi in zip(index, lower, upper, strict=True):
+            self._solver.changeRowBounds(int(row), float(lo), float(hi))
+
+    def change_entries(self, rows: IntArray, columns: IntArray, entries: FloatArray) -> None:
+        """Change entries of the matrix."""
+        for row, column, entry in zip(rows, columns, entries, strict=True):
+            self._solver.changeCoeff(int(row), int(column), float(entry))
 
     def row_duals(self) -> FloatArray:
         """Return the duals of all rows at the last solution."""

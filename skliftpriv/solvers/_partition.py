@@ -13,6 +13,7 @@ from ._boxes import (
     tighten,
 )
 from ._image import FloatArray, IntArray
+from ._lp import PolytopePoint
 from ._presolve import ReducedProblem
 
 _CHUNK = 2000
@@ -48,7 +49,7 @@ class Partition:
     """
 
     def __init__(self, reduced: ReducedProblem, largest: FloatArray) -> None:
-        n, m = reduced.p.size, reduced.lo.size
+        n, m = reduced.p.size, reduced.n_duals
         # A copy of the polytope of its own, because other uses need other warm starts.
         self._reduced, self._lp = reduced, reduced.polytope()
         self.size = 0
@@ -114,11 +115,20 @@ class Partition:
         cost, constant = linear_bound(lower, upper, tail, points)
         return cost + constant[:, None]
 
-    def _set_multipliers(self, index: IntArray, multipliers: FloatArray) -> None:
-        multipliers, support = self._reduced.supported(multipliers)
-        self._multipliers[index] = multipliers
+    def _set_multipliers(self, index: IntArray, duals: FloatArray) -> None:
+        self._multipliers[index] = duals
+        multipliers, support = self._reduced.supported(duals, self._ranges(index))
         self._priced[index] = self.cost[index] - multipliers @ self._reduced.directions
         self._base[index] = support
+
+    def _ranges(self, index: IntArray) -> tuple[FloatArray, FloatArray] | None:
+        """Return what further restricts the posteriors of boxes: nothing here."""
+        return None
+
+    def _minimise(self, box: int) -> PolytopePoint | None:
+        """Solve the linear program of one box at the current prices."""
+        cost = self.cost[box] - self._prices
+        return self._lp.minimise(cost, (self.lower[box], self.upper[box]))
 
     def _recompute(self, index: IntArray) -> None:
         """Bound boxes at the current prices by their stored multipliers."""
@@ -146,7 +156,7 @@ class Partition:
     def evaluate(self, box: int) -> FloatArray | None:
         """Solve the LP of one box: improve its bound and return its minimiser, if any."""
         self.n_nodes += 1
-        point = self._lp.minimise(self.cost[box] - self._prices, (self.lower[box], self.upper[box]))
+        point = self._minimise(box)
         if point is None:
             self.alive[box] = not self._proven_empty(box)
             return None
@@ -165,7 +175,8 @@ class Partition:
         HiGHS are checked; without a proof the box keeps its last bound.
         """
         ray = self._lp.infeasibility_ray()[None]
-        multipliers, support = self._reduced.supported(ray / max(np.abs(ray).max(), 1e-300))
+        ray /= max(np.abs(ray).max(), 1e-300)
+        multipliers, support = self._reduced.supported(ray, self._ranges(np.array([box])))
         cost = -multipliers @ self._reduced.directions
         least = support + box_minimum(cost, self.lower[[box]], self.upper[[box]])
         return bool(least[0] > _PROOF)

@@ -100,9 +100,12 @@ def _pull_inside(v: FloatArray, problem: PosteriorProblem) -> FloatArray:
     Mixing into all of them keeps their average. It is left out if the share would be large and
     cost utility, because p itself is close to the boundary, as with budgets near zero.
     """
-    excess = v @ problem.rows.T - 0.9 * FEASIBILITY
-    room = 0.9 * FEASIBILITY - problem.rows @ problem.p_x
-    share = float((excess / (np.maximum(excess, 0.0) + room)).max(initial=0.0))
+    if problem.averages is not None:
+        share = float(problem.averages.shares(v, problem.p_x, FEASIBILITY).max())
+    else:
+        excess = v @ problem.rows.T - 0.9 * FEASIBILITY
+        room = 0.9 * FEASIBILITY - problem.rows @ problem.p_x
+        share = float((excess / (np.maximum(excess, 0.0) + room)).max(initial=0.0))
     if not 0.0 < share <= _TOUCH:
         return v
     return (1.0 - share) * v + share * problem.p_x

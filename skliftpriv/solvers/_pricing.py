@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from ._column_pool import WORTH_A_COLUMN, ColumnPool
-from ._image import FloatArray, Image
-from ._lp import PolytopeLP
-from ._presolve import ReducedProblem
+from ._image import FloatArray, Image, clean
+from ._presolve import Oracle, ReducedProblem
 from ._state import SolverState
 
 _IDLE_ROUNDS = 2
@@ -18,14 +17,8 @@ _SEARCH_TIME = 0.8
 """Share of the time limit after which the search ends in any case."""
 
 
-def clean(v: FloatArray) -> FloatArray:
-    """Set rounding errors in posteriors to 0 and rescale them to sum 1."""
-    v = np.where(v > 1e-12, v, 0.0)
-    return v / v.sum(axis=-1, keepdims=True)
-
-
 def descend(
-    lp: PolytopeLP, utility: Image, prices: FloatArray, slopes: FloatArray
+    lp: Oracle, utility: Image, prices: FloatArray, slopes: FloatArray
 ) -> tuple[FloatArray, float]:
     """Find a local minimum of H(U v) - prices.v by repeated linearisation.
 
@@ -34,8 +27,8 @@ def descend(
 
     Parameters
     ----------
-    lp : PolytopeLP
-        The polytope of allowed posteriors.
+    lp : Oracle
+        Finds allowed posteriors.
     utility : Image
         What a posterior costs.
     prices : ndarray of shape (n,)
@@ -74,7 +67,7 @@ def random_slopes(rng: np.random.Generator, utility: Image, n: int, x: int) -> F
 
 
 def first_columns(
-    reduced: ReducedProblem, lp: PolytopeLP, state: SolverState
+    reduced: ReducedProblem, lp: Oracle, state: SolverState
 ) -> tuple[FloatArray, FloatArray]:
     """Return starting posteriors and the largest entry that each symbol can have.
 
@@ -100,7 +93,7 @@ def first_columns(
 
 
 def price_heuristically(
-    pool: ColumnPool, lp: PolytopeLP, state: SolverState, rng: np.random.Generator
+    pool: ColumnPool, lp: Oracle, state: SolverState, rng: np.random.Generator
 ) -> None:
     """Descend from random starts around each symbol until the objective hardly improves.
 
@@ -108,8 +101,8 @@ def price_heuristically(
     ----------
     pool : ColumnPool
         Receives the posteriors found.
-    lp : PolytopeLP
-        The polytope of allowed posteriors.
+    lp : Oracle
+        Finds allowed posteriors.
     state : SolverState
         Clock; part of the time is left for the bound.
     rng : Generator

@@ -130,6 +130,11 @@ def _dispatch(
     if len(reduced.directions) == 0:  # the rows do not distinguish inputs: output them
         return np.eye(reduced.p.size), reduced.p
     if method == "vertices":
+        if reduced.averages is not None:
+            raise InvalidParameterError(
+                'method="vertices" needs linear inequalities; averages of the lift have infinitely '
+                'many extreme points: use method="auto".'
+            )
         return solve_by_enumeration(reduced, state)
     easier = len(reduced.directions) == 1 or CouplingPricer.suits(reduced)
     if method == "auto" and not easier and _few_vertices(reduced):
@@ -178,7 +183,8 @@ def _exact_pricer(reduced: ReducedProblem, state: SolverState) -> Pricer | None:
             return CouplingPricer(reduced, state)
         except SkliftprivError:
             return None  # too many vertices, or cddlib failed
-    if reduced.utility.matrix is not None and len(reduced.utility.matrix) == 2:
+    binary = reduced.utility.matrix is not None and len(reduced.utility.matrix) == 2
+    if binary and reduced.convex:
         return LevelPricer(reduced, state)
     return None
 
@@ -190,6 +196,8 @@ def _few_vertices(reduced: ReducedProblem) -> bool:
     bounds the number of choices, of which about one in three hundred is a vertex.
     """
     n, r = reduced.p.size, len(reduced.directions)
+    if reduced.averages is not None:
+        return False
     choices = sum(comb(n, k) * comb(r, k - 1) * 2 ** (k - 1) for k in range(1, min(n, r + 1) + 1))
     return choices <= _FEW_CHOICES[reduced.utility.identity]
 
