@@ -8,15 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import NamedTuple, Protocol
+from functools import cached_property
+from typing import Protocol
 
 import numpy as np
 
 from ._image import FloatArray
 
 _HALVINGS = 60
-_INSIDE = 1e-11
-"""Lifts that bound the search are pulled together by this, so that they are allowed."""
+_INSIDE = 1e-6
+"""Relative margin of shares that are mixed in, against rounding."""
+_FACTOR = 1.5
+"""If a share is not enough, the next one is larger by this factor."""
+_FAR = 1e3
+"""Larger excesses, of lifts near 0, say nothing about the share."""
 _SLACK = 1e-11
 """Sides with less room than this are replaced by the ranges of lifts that they imply."""
 
@@ -46,13 +51,6 @@ class Side(Protocol):
         """Return where k - slope is least between two lifts up to the turn."""
 
 
-class Envelope(NamedTuple):
-    """A convex function on [low, high]: k up to ``end``, then a line of the given slope."""
-
-    end: FloatArray
-    slope: FloatArray
-
-
 @dataclass(frozen=True)
 class Averages:
     """Averages of functions of the lift with their bounds.
@@ -76,7 +74,7 @@ class Averages:
         """Whether all allowed posteriors form a convex set."""
         return all(side.turn == np.inf for side in self.sides)
 
-    @property
+    @cached_property
     def slack(self) -> FloatArray:
         """How far the average of a constant output is below the bound, for each side."""
         one = np.ones(1)
@@ -97,7 +95,8 @@ class Averages:
                 (side.value(np.maximum(lifts, 0.0)) @ self.weights - side.bound) / slack
                 for side, slack in zip(self.sides, self.slack, strict=True)
             ]
-        return np.nan_to_num(np.max(over, axis=0), nan=np.inf, posinf=np.inf)
+            worst = np.max(over, axis=0)
+        return np.where(np.isnan(worst), np.inf, worst)
 
     def pulled(self, posteriors: FloatArray, p: FloatArray) -> FloatArray:
         """Mix p into each posterior until it exceeds no side."""
@@ -109,22 +108,18 @@ class Averages:
 
         Where that is not possible, because p is at the boundary itself, it is 1.
         """
+        excess, at_p = self.excess(posteriors), float(self.excess(p[None])[0])
+        out = np.flatnonzero(excess > most)
         needed = np.zeros(len(posteriors))
-        out = self.excess(posteriors) > most
-        if not out.any():
-            return needed
-        lifts, centre = posteriors[out] @ self.lift.T, self.lift @ p
-        enough, too_little = np.ones(len(lifts)), np.zeros(len(lifts))
-        # The share is found on a logarithmic scale, because it is usually tiny.
-        for step in range(2 * _HALVINGS):
-            share = enough / 2 if step < _HALVINGS else 0.5 * (enough + too_little)
-            share = np.where(too_little > 0, 0.5 * (enough + too_little), share)
-            mixed = (1 - share)[:, None] * lifts + share[:, None] * centre
-            fine = self.excess_of_lifts(mixed) <= most
-            enough, too_little = np.where(fine, share, enough), np.where(fine, too_little, share)
-            if np.all(enough - too_little <= 1e-3 * enough):
-                break
-        needed[out] = enough
+        # Enough if what is allowed is convex, and otherwise up to a factor that is near 1.
+        over = np.minimum(excess[out], _FAR)
+        share = over / np.maximum(over - at_p, 1e-300) * (1 + _INSIDE) + _INSIDE * over
+        lifts, centre = posteriors @ self.lift.T, self.lift @ p
+        while out.size:
+            needed[out] = share = np.minimum(share, 1.0)
+            mixed = lifts[out] + share[:, None] * (centre - lifts[out])
+            still = (self.excess_of_lifts(mixed) > most) & (share < 1.0)
+            out, share = out[still], _FACTOR * share[still]
         return needed
 
     def ranges(self) -> tuple[FloatArray, FloatArray]:

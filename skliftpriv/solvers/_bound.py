@@ -12,6 +12,7 @@ import numpy as np
 
 from ._column_pool import ColumnPool
 from ._image import FloatArray, IntArray, clean
+from ._lift_boxes import LiftPartition
 from ._partition import Partition
 from ._presolve import Oracle, ReducedProblem
 from ._pricing import descend
@@ -53,7 +54,8 @@ class BoundImprover:
         largest: FloatArray,
     ) -> None:
         self._state, self._pool, self._lp = state, pool, lp
-        self._partition = Partition(reduced, largest)
+        kind = Partition if reduced.averages is None else LiftPartition
+        self._partition = kind(reduced, largest)
 
     def run(self) -> None:
         """Refine until the gap is closed or the time limit is reached."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 
 from ._boxes import (
@@ -48,6 +50,11 @@ class Partition:
         Number of linear programs solved.
     """
 
+    #: Arrays with one row per box.
+    _arrays: ClassVar[tuple[str, ...]] = (
+        "lower", "upper", "tail", "cost", "_priced", "_base", "_multipliers", "alive", "bound",
+    )  # fmt: skip
+
     def __init__(self, reduced: ReducedProblem, largest: FloatArray) -> None:
         n, m = reduced.p.size, reduced.n_duals
         # A copy of the polytope of its own, because other uses need other warm starts.
@@ -80,8 +87,7 @@ class Partition:
         if self.size <= self.alive.size:
             return index
         extra = max(self.size, 2 * self.alive.size) - self.alive.size
-        for name in ("lower", "upper", "tail", "cost", "_priced", "_base",
-                     "_multipliers", "alive", "bound"):  # fmt: skip
+        for name in self._arrays:
             old = getattr(self, name)
             new = np.zeros((extra, *old.shape[1:]), dtype=old.dtype)
             setattr(self, name, np.concatenate([old, new]))
@@ -101,6 +107,7 @@ class Partition:
         self.alive[index] = (upper - lower).min(axis=1) >= -1e-12
         lower = np.minimum(lower, upper)
         self.lower[index], self.upper[index], self.tail[index] = lower, upper, tail
+        self._restrict(index)
         self.cost[index] = self._linear_bound(lower, upper, tail, points)
         self._set_multipliers(index, multipliers)
         self.bound[index] = -np.inf
@@ -121,8 +128,11 @@ class Partition:
         self._priced[index] = self.cost[index] - multipliers @ self._reduced.directions
         self._base[index] = support
 
+    def _restrict(self, index: IntArray) -> None:
+        """Adapt what else restricts the posteriors of new boxes: nothing here."""
+
     def _ranges(self, index: IntArray) -> tuple[FloatArray, FloatArray] | None:
-        """Return what further restricts the posteriors of boxes: nothing here."""
+        """Return what else restricts the posteriors of boxes."""
         return None
 
     def _minimise(self, box: int) -> PolytopePoint | None:
@@ -208,6 +218,10 @@ class Partition:
             best = max(best, float((self._prices - lowered) @ self._reduced.p) - t)
         return best
 
+    def _halves(self, boxes: IntArray) -> IntArray:
+        """Return a slot for each half of boxes; the first half reuses the slot of its parent."""
+        return np.column_stack([boxes, self._new_slots(boxes.size)])
+
     def split(self, boxes: IntArray, points: FloatArray) -> IntArray:
         """Split distinct boxes into two halves each, whose bounds are higher at the points.
 
@@ -237,7 +251,7 @@ class Partition:
         lower, upper = np.repeat(lower, 2, axis=0), np.repeat(upper, 2, axis=0)
         upper[2 * k, j] = lower[2 * k + 1, j] = middle
         multipliers = np.repeat(self._multipliers[boxes], 2, axis=0)
-        halves = np.column_stack([boxes, self._new_slots(boxes.size)])
+        halves = self._halves(boxes)
         tail, points = np.repeat(tail, 2, axis=0), np.repeat(points, 2, axis=0)
         tail[2 * k + 1, j] = False  # below the cut a symbol of the tail stays there
         self._write(halves.ravel(), lower, upper, tail, multipliers, points)
