@@ -91,7 +91,7 @@ class BoundImprover:
             # The worst boxes are searched even if their own point is not good enough.
             if rank < _SEARCHED or pool.utility.entropy(v) - pool.prices @ v < 0:
                 slopes = pool.utility.slopes(v)
-                found.append(descend(self._lp, pool.utility, pool.prices, slopes)[0])
+                found.append(descend(self._lp, pool.utility, pool.prices, slopes, v)[0])
             if partition.bound[box] < -tolerance:
                 split.append(box)
                 points.append(v)

@@ -32,11 +32,10 @@ _CLOSER = 5.0
 _NARROW = 1e-9
 """Tangents closer than this say the same."""
 _ROUNDS = 30
-_NEAR = 1e-9
+_HALVINGS = 30
+_NEAR = 1e-8
 """How far, as a share of their slack, solutions of the search may exceed a side before the rest is
 undone by mixing."""
-_STEPS = 20
-"""Most tangents of the concave part that the search tries in a row."""
 _BEYOND = 1 + 1e-9
 """The concave part begins here, in units of its first lift."""
 
@@ -223,21 +222,18 @@ class LiftLP(PolytopeLP):
         wanted = np.flatnonzero((error > 0.25 * near / self._m).ravel())
         if wanted.size == 0:
             return False
-        points, owner = [], []
-        for o in wanted:
-            centre = at.ravel()[o]
-            gap = float(np.abs(self._points[self._owner == o] - centre).min())
-            if gap <= _NARROW:
-                continue
-            step = gap / _CLOSER
-            mine = [centre - step, centre, centre + step] if step > _NARROW else [centre]
-            mine = [x for x in mine if max(self.low[o % self._m], _LEAST) <= x <= self._last.flat[o]]
-            points += mine
-            owner += [o] * len(mine)
-        if not points:
+        gap = np.full(error.size, np.inf)
+        np.minimum.at(gap, self._owner, np.abs(self._points - at.ravel()[self._owner]))
+        wanted = wanted[gap[wanted] > _NARROW]
+        if wanted.size == 0:
             return False
+        step = gap[wanted, None] / _CLOSER * np.array([-1.0, 0.0, 1.0])
+        points = at.ravel()[wanted, None] + np.where(np.abs(step) > _NARROW, step, 0.0)
+        least = np.maximum(self.low, _LEAST)[wanted % self._m, None]
+        points = np.clip(points, np.minimum(least, at.ravel()[wanted, None]),
+                         self._last.ravel()[wanted, None])
         self._make_room()
-        self._append_tangents(np.array(points), np.array(owner, dtype=np.intp))
+        self._append_tangents(points.ravel(), np.repeat(wanted, 3))
         return True
 
     def _exceeds(self, v: FloatArray, lines: Lines, near: float) -> bool:
@@ -289,7 +285,9 @@ class LiftLP(PolytopeLP):
             if np.isfinite(side.turn):
                 at = np.maximum(lifts, side.turn * _BEYOND)
                 slope[i] = side.slope(at)
-                end[i] = np.clip(_crossing(side, at, slope[i], self.low), self.low, self._last[i])
+                if (lifts > side.turn).any():
+                    crossing = _crossing(side, at, slope[i], self.low)
+                    end[i] = np.clip(crossing, self.low, self._last[i])
         return Lines(self.low, self.high, end, slope)
 
 
@@ -317,7 +315,7 @@ def _crossing(side: Side, at: FloatArray, slope: FloatArray, low: FloatArray) ->
     value = side.value(at)
     left = np.minimum(np.maximum(low, _LEAST), side.turn)
     right = np.full_like(left, side.turn)
-    for _ in range(60):
+    for _ in range(_HALVINGS):
         middle = 0.5 * (left + right)
         higher = side.value(middle) > value + slope * (middle - at)
         left, right = np.where(higher, middle, left), np.where(higher, right, middle)
@@ -350,24 +348,19 @@ class LiftSearch:
         """
         point = self._lp.minimise(cost)
         assert point is not None  # p is inside
-        v = clean(point.v)
-        if not self._averages.convex and self._averages.excess(v[None])[0] > _NEAR:
-            v = self._improved(v, cost)
-        v = self._averages.pulled(v[None], self._p)[0]
-        return PolytopePoint(v, point.row_duals, point.sum_dual)
+        if self._averages.convex:
+            return self._inside(point)
+        better = self.follow(cost, clean(point.v))
+        return None if better is None else point._replace(v=better.v)
 
-    def _improved(self, v: FloatArray, cost: FloatArray) -> FloatArray:
-        """Replace concave parts by tangents at the lifts of v, which v then follows."""
+    def follow(self, cost: FloatArray, v: FloatArray) -> PolytopePoint | None:
+        """Replace concave parts by tangents at the lifts of v, and return the minimiser."""
+        if self._averages.convex:
+            return self.minimise(cost)
         v = self._averages.pulled(v[None], self._p)[0]
-        best = float(cost @ v)
-        for _ in range(_STEPS):
-            lines = self._lp.above(self._averages.lift @ v)
-            point = self._lp.solve(cost, lines)
-            if point is None:
-                break
-            found = self._averages.pulled(clean(point.v)[None], self._p)[0]
-            value = float(cost @ found)
-            if value >= best - 1e-9:
-                break
-            v, best = found, value
-        return v
+        point = self._lp.solve(cost, self._lp.above(self._averages.lift @ v))
+        return None if point is None else self._inside(point)
+
+    def _inside(self, point: PolytopePoint) -> PolytopePoint:
+        v = self._averages.pulled(clean(point.v)[None], self._p)[0]
+        return point._replace(v=v)

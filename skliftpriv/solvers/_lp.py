@@ -109,6 +109,10 @@ class PolytopeLP:
         v = np.array(solution.col_value)[:n]
         return PolytopePoint(v, duals[:-1], float(duals[-1]))
 
+    def follow(self, cost: FloatArray, v: FloatArray) -> PolytopePoint | None:
+        """Return a point at least as good as v: the minimiser, wherever v is."""
+        return self.minimise(cost)
+
     def add_rows(self, directions: FloatArray) -> None:
         """Append rows ``d @ v <= 0`` after the row of sum v = 1."""
         count, n = directions.shape

@@ -23,6 +23,9 @@ class Oracle(Protocol):
     def minimise(self, cost: FloatArray) -> PolytopePoint | None:
         """Return an allowed posterior, and multipliers that bound the cost of all."""
 
+    def follow(self, cost: FloatArray, v: FloatArray) -> PolytopePoint | None:
+        """Return an allowed posterior that is at least as good as v, if that is allowed."""
+
 
 @dataclass(frozen=True)
 class ReducedProblem:

@@ -18,7 +18,11 @@ _SEARCH_TIME = 0.8
 
 
 def descend(
-    lp: Oracle, utility: Image, prices: FloatArray, slopes: FloatArray
+    lp: Oracle,
+    utility: Image,
+    prices: FloatArray,
+    slopes: FloatArray,
+    near: FloatArray | None = None,
 ) -> tuple[FloatArray, float]:
     """Find a local minimum of H(U v) - prices.v by repeated linearisation.
 
@@ -35,6 +39,8 @@ def descend(
         Price of each symbol.
     slopes : ndarray of shape (n,)
         Slopes of the first linear function.
+    near : ndarray of shape (n,), optional
+        Where to begin, if what is allowed is not convex.
 
     Returns
     -------
@@ -45,13 +51,14 @@ def descend(
     """
     best, best_cost = slopes, np.inf
     while True:
-        point = lp.minimise(slopes - prices)
+        cost = slopes - prices
+        point = lp.minimise(cost) if near is None else lp.follow(cost, near)
         assert point is not None  # p_x is inside
         v = clean(point.v)
-        cost = float(utility.entropy(v) - prices @ v)
-        if cost >= best_cost - 1e-10:
+        reduced_cost = float(utility.entropy(v) - prices @ v)
+        if reduced_cost >= best_cost - 1e-10:
             return best, best_cost
-        best, best_cost = v, cost
+        best, best_cost, near = v, reduced_cost, v
         slopes = utility.slopes(v)
 
 
