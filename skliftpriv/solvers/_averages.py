@@ -186,20 +186,20 @@ class Averages:
     ) -> FloatArray:
         """Return lower bounds of sum_i z_i.l over all allowed lifts between bounds.
 
-        With multipliers mu_i >= 0 of the sides, z_i.l is at least
+        There is one z_i for each side, and a last one for the bounds alone. With multipliers mu_i >= 0 of the sides, z_i.l is at least
         sum_s min (z_is l_s + mu_i P_s k_i(l_s)) - mu_i c_i, whatever the multipliers are. The
         minimum over an interval is at a stationary point of the convex part or at an end.
 
         Parameters
         ----------
-        z : ndarray of shape (b, sides, m)
+        z : ndarray of shape (b, sides + 1, m)
             Multipliers of the lifts.
         mu : ndarray of shape (b, sides)
             Multipliers of the sides.
         low, high : ndarray of shape (b, m) or (m,)
             Bounds of the lifts.
         """
-        total = np.zeros(len(z))
+        total = np.minimum(z[:, -1] * low, z[:, -1] * high).sum(axis=1)
         for i, side in enumerate(self.sides):
             weight = mu[:, i, None] * self.weights
             end = np.maximum(np.minimum(high, side.turn), low)

@@ -97,14 +97,14 @@ class LiftPartition(Partition):
         """Return the sensitive symbol whose range of lifts is to be split, -1 for none."""
         lines = self._program.envelope(self.low[box], self.high[box])
         sides, m = self._averages.sides, lifts.size
-        mu = np.maximum(-self._multipliers[box, len(sides) * m :], 0.0)
+        mu = self._multipliers[box, -len(sides) :]
         error = np.zeros((len(sides), m))
         for i, side in enumerate(sides):
             end = lines.end[i]
             beyond = (lifts > end) & (self.high[box] - self.low[box] > _NARROW)
-            envelope = side.value(end) + lines.slope[i] * (lifts - end)
-            below = side.value(np.maximum(lifts, end)) - envelope
-            error[i] = np.where(beyond, self._averages.weights * below, 0.0)
+            end, at = end[beyond], lifts[beyond]
+            envelope = side.value(end) + lines.slope[i, beyond] * (at - end)
+            error[i, beyond] = self._averages.weights[beyond] * (side.value(at) - envelope)
         error /= self._averages.slack[:, None]
         if not error.any():
             return -1

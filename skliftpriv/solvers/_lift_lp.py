@@ -1,13 +1,11 @@
 """Linear programs over posteriors with averages of functions of the lift.
 
-Each function is replaced by tangents, as many as the solutions ask for. For each side i and each
-sensitive symbol s the lift is filled up by pieces: l_s = (L v)_s = low_s + sum_j d_isj, where the
-piece d_isj is as wide as the j-th tangent is above the others, and adds its slope to the side. The
-slopes of a convex function increase, so pieces are filled in their order. The concave part, if any,
-is one more piece with a slope that depends on what the program is for:
+A side is replaced by linear inequalities, as many as the solutions ask for: the gradient at lifts on
+the boundary of what the side allows. So that the functions are convex, their concave parts, if any,
+are replaced by lines whose slopes depend on what the program is for:
 
-- that of the convex envelope over a range of lifts, for bounds;
-- that of a tangent at the current lift, which lies above the concave part, for the search: all its
+- those of the convex envelopes over a range of lifts, for bounds;
+- those of tangents at the current lifts, which lie above the concave parts, for the search: all its
   solutions are allowed, and repeating this improves them.
 """
 
@@ -21,36 +19,34 @@ from ._averages import Averages, Side
 from ._image import FloatArray, IntArray, clean
 from ._lp import PolytopeLP, PolytopePoint
 
-_FIRST = 5
-"""Tangents on either side of 1 to begin with."""
-_MOST = 100
-"""Tangents of a function beyond which those that were added first are dropped."""
-_LEAST = 1e-6
-"""Functions have no tangents at smaller lifts, where inverses are steep."""
-_CLOSER = 5.0
-"""New tangents have two neighbours, at this fraction of the distance to the next old one."""
+_MOST = 150
+"""With more inequalities linear programs get slow; those unused for longest are dropped."""
+_LEAST = 1e-9
+"""Gradients are taken at lifts of at least this."""
 _NARROW = 1e-9
-"""Tangents closer than this say the same."""
-_ROUNDS = 30
+"""Ranges of lifts that are narrower have no line of their own."""
+_ROUNDS = 200
 _HALVINGS = 30
+_STEPS = 6
+"""Steps of Newton's method by which lifts approach the boundary."""
 _NEAR = 1e-8
-"""How far, as a share of their slack, solutions of the search may exceed a side before the rest is
-undone by mixing."""
+"""How far, as a share of its slack, solutions may exceed a side. The rest is undone by mixing."""
 _BEYOND = 1 + 1e-9
 """The concave part begins here, in units of its first lift."""
 
 
 class Lines(NamedTuple):
-    """Range of lifts, and for each side where the convex part ends and the slope of the line."""
+    """Convex functions: for each side, k up to an end, and a line of some slope beyond."""
 
-    low: FloatArray  # of shape (m,)
+    low: FloatArray  # range of the lifts, of shape (m,)
     high: FloatArray
     end: FloatArray  # of shape (sides, m)
     slope: FloatArray
+    below: bool  # whether the lines are below the functions
 
 
 class LiftLP(PolytopeLP):
-    """Minimise linear functions over posteriors whose averages of tangents are within bounds.
+    """Minimise linear functions over posteriors whose averages are within bounds.
 
     Parameters
     ----------
@@ -61,131 +57,25 @@ class LiftLP(PolytopeLP):
     """
 
     def __init__(self, averages: Averages, low: FloatArray, high: FloatArray) -> None:
+        super().__init__(averages.lift, low, high)
         self.averages, self.low, self.high = averages, low, high
         self._sides, self._m = averages.sides, low.size
-        self._turn = np.array([[side.turn] for side in self._sides])
-        self._room = averages.slack
-        self._weight = averages.weights / self._room[:, None]  # of shape (sides, m)
-        k, m = self._turn.size, self._m
-        self._last = np.maximum(np.minimum(high, self._turn), low)  # where convex parts end
         self._touching: list[dict[float, float]] = [{} for _ in self._sides]
-        first = [self._first_points(i, s) for i in range(k) for s in range(m)]
-        self._build(np.concatenate(first), np.repeat(np.arange(k * m), [f.size for f in first]))
-
-    def _first_points(self, i: int, s: int) -> FloatArray:
-        low, end = max(self.low[s], _LEAST), self._last[i, s]
-        grid = np.concatenate(
-            [np.linspace(low, 1.0, _FIRST, endpoint=False), np.linspace(1.0, end, _FIRST + 1)[1:]]
-        )
-        return np.unique(np.clip(grid, min(low, end), end))
-
-    def _build(self, points: FloatArray, owner: IntArray) -> None:
-        """Start a linear program with these tangents; its rows are links, sides and sum v = 1."""
-        lift, k, m = self.averages.lift, len(self._sides), self._m
-        n = lift.shape[1]
-        rows = np.vstack([np.tile(lift, (k, 1)), np.zeros((k, n))])
-        none = np.zeros(k * m + k)
-        super().__init__(rows, none, none)
-        self._n, self._rows = n, (none.copy(), none.copy())
+        self._ends = low.copy(), high.copy()
         self._lines: Lines | None = None
-        self._points, self._owner = np.zeros(0), np.zeros(0, dtype=np.intp)
-        self._slopes, self._values = np.zeros(0), np.zeros(0)
-        self._start, self._stop = np.zeros(0), np.zeros(0)
-        # The lines of concave parts come first; they exist for all functions, to keep it simple.
-        links = np.arange(k * m)
-        self._line_slopes = np.zeros(k * m)
-        self._append(links, np.zeros(k * m))
-        self._append_tangents(points, owner)
-        self._base_count = points.size
+        self._everywhere = self.envelope(low, high)
+        m = self._m
+        # For each inequality: its side, scale, gradient, right-hand side, and where it holds.
+        self._side, self._scale = np.zeros(0, dtype=np.intp), np.zeros(0)
+        self._gradient, self._upper = np.zeros((0, m)), np.zeros(0)
+        self._from, self._to = np.zeros((0, m)), np.zeros((0, m))
+        self._active, self._last_used = np.zeros(0, dtype=bool), np.zeros(0, dtype=np.intp)
 
-    def _append(self, owner: IntArray, slopes: FloatArray) -> None:
-        """Append pieces: each takes from the link row of its function and adds to its side."""
-        k, m = len(self._sides), self._m
-        rows = np.column_stack([owner, k * m + owner // m])
-        entries = np.column_stack([-np.ones(owner.size), slopes * self._weight.ravel()[owner]])
-        zero = np.zeros(owner.size)
-        self.add_columns(rows, entries, zero, zero)
-
-    def _append_tangents(self, points: FloatArray, owner: IntArray) -> None:
-        slopes, values = np.zeros(points.size), np.zeros(points.size)
-        for i, side in enumerate(self._sides):
-            mine = owner // self._m == i
-            slopes[mine], values[mine] = side.slope(points[mine]), side.value(points[mine])
-        self._append(owner, slopes)
-        self._points = np.append(self._points, points)
-        self._owner = np.append(self._owner, owner)
-        self._slopes, self._values = np.append(self._slopes, slopes), np.append(self._values, values)
-        self._start = np.append(self._start, np.zeros(points.size))
-        self._stop = np.append(self._stop, np.zeros(points.size))
-        self._divide()
-        self._lines = None
-
-    def _divide(self) -> None:
-        """Find where each tangent is above the others."""
-        order = np.lexsort((self._points, self._owner))
-        a, g, v = self._points[order], self._slopes[order], self._values[order]
-        owner = self._owner[order]
-        steeper = g[1:] - g[:-1]
-        apart = (steeper > _NARROW) & (a[1:] - a[:-1] > _NARROW)
-        meet = (v[:-1] - v[1:] + g[1:] * a[1:] - g[:-1] * a[:-1]) / np.where(apart, steeper, 1.0)
-        meet = np.where(apart, np.clip(meet, a[:-1], a[1:]), 0.5 * (a[1:] + a[:-1]))
-        same = owner[1:] == owner[:-1]
-        start = np.append(self.low[owner[:1] % self._m], np.where(same, meet, 0.0))
-        stop = np.append(np.where(same, meet, 0.0), 0.0)
-        begins = np.flatnonzero(np.append(True, ~same))
-        ends = np.append(begins[1:] - 1, owner.size - 1)
-        start[begins] = self.low[owner[begins] % self._m]
-        stop[ends] = self._last.ravel()[owner[ends]]
-        self._start[order], self._stop[order] = start, np.maximum(start, stop)
-        first = order[begins]
-        self._at_low = self._values[first] + self._slopes[first] * (start[begins] - a[begins])
-
-    def _tangents_at(self, lifts: FloatArray) -> FloatArray:
-        """Return the largest tangent of each function at lifts of shape (sides, m)."""
-        at = lifts.ravel()[self._owner]
-        filled = np.clip(at - self._start, 0.0, self._stop - self._start)
-        sums = np.bincount(self._owner, filled * self._slopes, minlength=self._at_low.size)
-        return (self._at_low + sums).reshape(lifts.shape)
-
-    def place(self, lines: Lines) -> None:
-        """Set the range of the lifts and the lines of the concave parts."""
-        if lines is self._lines:
-            return
-        self._lines = lines
-        k, m = len(self._sides), self._m
-        width = self._stop - self._start
-        low = np.broadcast_to(lines.low, (k, m))
-        least = np.clip(low.ravel()[self._owner] - self._start, 0.0, width)
-        most = np.clip(lines.end.ravel()[self._owner] - self._start, 0.0, width)
-        begin = np.maximum(lines.end, low).ravel()
-        line = np.maximum(np.broadcast_to(lines.high, (k, m)).ravel() - begin, 0.0)
-        line[np.isinf(self._turn.repeat(m))] = 0.0
-        columns = self._n + np.arange(line.size + width.size)
-        lower = np.append(np.zeros(line.size), least)
-        self.change_columns(columns, lower, np.append(line, np.maximum(most, least)))
-        changed = np.flatnonzero(lines.slope.ravel() != self._line_slopes)
-        slopes = lines.slope.ravel()[changed]
-        entries = slopes * self._weight.ravel()[changed]
-        self.change_entries(k * m + changed // m, self._n + changed, entries)
-        self._line_slopes[changed] = slopes
-        self._place_rows(low)
-
-    def _place_rows(self, low: FloatArray) -> None:
-        """Set the lifts from which pieces are filled, and what is left of the bounds there."""
-        k, m = len(self._sides), self._m
-        jump = np.maximum(low - self._last, 0.0)  # lifts that start in a concave part
-        at_low = self._at_low.reshape(k, m)
-        if jump.any():
-            beyond = np.array([side.value(row) for side, row in zip(self._sides, low, strict=True)])
-            at_low = at_low + np.where(jump > 0, beyond - self._tangents_at(self._last), 0.0)
-        base = (self.low + jump).ravel()
-        bound = np.array([side.bound for side in self._sides])
-        left = bound / self._room - (self._weight * at_low).sum(axis=1)
-        lower = np.append(base, np.full(k, -np.inf))
-        upper = np.append(base, left)
-        changed = np.flatnonzero((lower != self._rows[0]) | (upper != self._rows[1]))
-        self.change_rows(changed, lower[changed], upper[changed])
-        self._rows = lower, upper
+    def minimise(
+        self, cost: FloatArray, box: tuple[FloatArray, FloatArray] | None = None
+    ) -> PolytopePoint | None:
+        """Return the minimiser over the convex envelope of what is allowed."""
+        return self.solve(cost, self._everywhere, box)
 
     def solve(
         self,
@@ -195,80 +85,133 @@ class LiftLP(PolytopeLP):
         near: float = _NEAR,
         rounds: int = _ROUNDS,
     ) -> PolytopePoint | None:
-        """Minimise ``cost @ v``, adding tangents until a side is exceeded by at most ``near``."""
+        """Minimise ``cost @ v``, adding inequalities until a side is exceeded by at most ``near``.
+
+        The multipliers of the solution are those of the lifts, for each side and for their range,
+        and those of the sides.
+        """
+        self._place(lines)
         for left in range(rounds, -1, -1):
-            self.place(lines)
             point = super().minimise(cost, box)
-            if point is None or left == 0 or not self._sharpen(point.v, lines, near):
+            if point is None or left == 0 or not self._cut(point.v, lines, near):
                 break
-        return point
+        if point is None:
+            return None
+        duals = np.append(point.row_duals, point.sum_dual)
+        return PolytopePoint(point.v, self._multipliers(duals), float(duals[self._m]))
 
-    def minimise(
-        self, cost: FloatArray, box: tuple[FloatArray, FloatArray] | None = None
-    ) -> PolytopePoint | None:
-        """Return the minimiser over the convex envelope of what is allowed."""
-        if not hasattr(self, "_everywhere"):
-            self._everywhere = self.envelope(self.low, self.high)
-        return self.solve(cost, self._everywhere, box)
+    def infeasibility_ray(self) -> FloatArray:
+        """Return multipliers, as those of a solution, that prove the last box empty."""
+        return self._multipliers(self._ray())
 
-    def _sharpen(self, v: FloatArray, lines: Lines, near: float) -> bool:
-        """Add tangents at the lifts of a solution if they are not precise enough there."""
-        lifts = np.clip(self.averages.lift @ v, lines.low, lines.high)
-        at = np.clip(lifts, np.minimum(_LEAST, self._last), np.minimum(lines.end, self._last))
-        exact = np.array([side.value(row) for side, row in zip(self._sides, at, strict=True)])
-        error = self._weight * (exact - self._tangents_at(at))
-        if not np.any(error.sum(axis=1) > near) or not self._exceeds(v, lines, near):
-            return False
-        wanted = np.flatnonzero((error > 0.25 * near / self._m).ravel())
-        if wanted.size == 0:
-            return False
-        gap = np.full(error.size, np.inf)
-        np.minimum.at(gap, self._owner, np.abs(self._points - at.ravel()[self._owner]))
-        wanted = wanted[gap[wanted] > _NARROW]
-        if wanted.size == 0:
-            return False
-        step = gap[wanted, None] / _CLOSER * np.array([-1.0, 0.0, 1.0])
-        points = at.ravel()[wanted, None] + np.where(np.abs(step) > _NARROW, step, 0.0)
-        least = np.maximum(self.low, _LEAST)[wanted % self._m, None]
-        points = np.clip(points, np.minimum(least, at.ravel()[wanted, None]),
-                         self._last.ravel()[wanted, None])
-        self._make_room()
-        self._append_tangents(points.ravel(), np.repeat(wanted, 3))
-        return True
+    def _multipliers(self, duals: FloatArray) -> FloatArray:
+        """Turn duals of all rows into multipliers of lifts and sides."""
+        m, k = self._m, len(self._sides)
+        z, mu = np.zeros((k + 1, m)), np.zeros(k)
+        z[k] = duals[:m]
+        used = np.minimum(duals[m + 1 :], 0.0) * self._active
+        for j in np.flatnonzero(used):
+            z[self._side[j]] += used[j] * self._gradient[j]
+            mu[self._side[j]] -= used[j] * self._scale[j]
+        return np.append(z.ravel(), mu)
 
-    def _exceeds(self, v: FloatArray, lines: Lines, near: float) -> bool:
-        """Tell whether the functions with their lines exceed a bound at a solution."""
+    def _place(self, lines: Lines) -> None:
+        """Set the range of the lifts, and use the inequalities that hold for these functions."""
+        if lines is self._lines:
+            return
+        changed = np.flatnonzero((lines.low != self._ends[0]) | (lines.high != self._ends[1]))
+        self.change_rows(changed, lines.low[changed], lines.high[changed])
+        self._ends = lines.low, lines.high
+        holds = ((self._from <= lines.low) & (self._to >= lines.high)).all(axis=1)
+        changed = np.flatnonzero(holds != self._active)
+        upper = np.where(holds[changed], self._upper[changed], np.inf)
+        self.change_rows(changed + self._m + 1, np.full(changed.size, -np.inf), upper)
+        self._active, self._lines = holds, lines
+
+    def _cut(self, v: FloatArray, lines: Lines, near: float) -> bool:
+        """Add an inequality for each side that a solution exceeds; tell if there are any."""
         lifts = self.averages.lift @ v
-        for i, side in enumerate(self._sides):
-            at = np.clip(lifts, lines.low, np.maximum(lines.end[i], lines.low))
-            value = side.value(at) + lines.slope[i] * np.maximum(lifts - at, 0.0)
-            if self._weight[i] @ value - side.bound / self._room[i] > near:
-                return True
-        return False
+        broken = [i for i in range(len(self._sides)) if self._excess(i, lifts, lines)[0] > near]
+        self.add_at(broken, lifts, lines)
+        return bool(broken)
+
+    def add_at(self, sides: list[int], lifts: FloatArray, lines: Lines) -> None:
+        """Add inequalities of sides at the boundary between 1 and these lifts."""
+        if not sides:
+            return
+        self._make_room()
+        made = [self._inequality(i, lifts, lines) for i in sides]
+        gradient, upper, start, stop = (np.array(part) for part in zip(*made, strict=True))
+        rows = gradient @ self.averages.lift
+        size = np.abs(rows).max(axis=1)
+        self.add_rows(rows / size[:, None], upper / size)
+        self._side = np.append(self._side, sides)
+        self._scale = np.append(self._scale, 1 / size)
+        self._gradient = np.vstack([self._gradient, gradient / size[:, None]])
+        self._upper = np.append(self._upper, upper / size)
+        self._from, self._to = np.vstack([self._from, start]), np.vstack([self._to, stop])
+        self._active = np.append(self._active, np.ones(len(sides), dtype=bool))
+        self._last_used = np.append(self._last_used, np.full(len(sides), self.n_solves))
+
+    def _excess(self, i: int, lifts: FloatArray, lines: Lines) -> tuple[float, FloatArray]:
+        """Return by how much a side is exceeded, as a share of its slack, and the gradient."""
+        side, room = self._sides[i], self.averages.slack[i]
+        # A range that begins in the concave part has nothing but the line.
+        on_line = (lifts > lines.end[i]) | (lines.below & (lines.low >= side.turn))
+        at = np.where(on_line, lines.end[i], np.maximum(lifts, _LEAST))
+        slope = np.where(on_line, lines.slope[i], side.slope(at))
+        value = side.value(at) + slope * (lifts - at)
+        weights = self.averages.weights / room
+        return float(weights @ value - side.bound / room), weights * slope
+
+    def _inequality(
+        self, i: int, lifts: FloatArray, lines: Lines
+    ) -> tuple[FloatArray, float, FloatArray, FloatArray]:
+        """Return g, r with g.l <= r, and the ranges of lifts for which it holds."""
+        direction = lifts - 1.0
+        share = 1.0
+        for _ in range(_STEPS):
+            excess, gradient = self._excess(i, 1.0 + share * direction, lines)
+            rise = float(gradient @ direction)
+            if abs(excess) <= 1e-3 * _NEAR or rise <= 0:
+                break
+            share = min(1.0, max(share - excess / rise, 0.0))
+        at = 1.0 + share * direction
+        excess, gradient = self._excess(i, at, lines)
+        upper = float(gradient @ at) - excess
+        if not lines.below:  # an inequality of its own, for these lines only
+            nowhere = np.full(self._m, np.inf)
+            return gradient, upper, nowhere, -nowhere
+        everywhere = at <= self._everywhere.end[i]
+        start = np.where((at > lines.end[i]) & (lines.end[i] <= lines.low), lines.low, -np.inf)
+        return gradient, upper, start, np.where(everywhere, np.inf, lines.high)
 
     def _make_room(self) -> None:
-        """Drop older tangents if there are many."""
-        if self._points.size <= _MOST * self._at_low.size:
+        """Drop inequalities that have not been used for longest, if there are many."""
+        self._last_used[self.row_duals()[self._m + 1 :] != 0] = self.n_solves
+        if self._side.size <= _MOST:
             return
-        keep = np.append(
-            np.arange(self._base_count), np.arange(self._points.size // 2, self._points.size)
-        )
-        base = self._base_count
-        self._build(self._points[keep], self._owner[keep])
-        self._base_count = base
+        dropped = np.sort(np.argsort(self._last_used, kind="stable")[: -_MOST // 2])
+        self.remove_rows(dropped + self._m + 1)
+        for name in ("_side", "_scale", "_gradient", "_upper", "_from", "_to", "_active",
+                     "_last_used"):  # fmt: skip
+            setattr(self, name, np.delete(getattr(self, name), dropped, axis=0))
 
     def envelope(self, low: FloatArray, high: FloatArray) -> Lines:
         """Return the convex envelopes of the functions over a range of lifts."""
-        end = np.maximum(np.minimum(high, self._turn), low)
+        end = np.full((len(self._sides), low.size), np.inf)
         slope = np.zeros_like(end)
         for i, side in enumerate(self._sides):
             for s in np.flatnonzero(high > side.turn):
                 end[i, s] = max(low[s], self._touch(i, float(high[s])))
-                width = high[s] - end[i, s]
-                if width > _NARROW:
-                    ends = side.value(np.array([end[i, s], high[s]]))
-                    slope[i, s] = (ends[1] - ends[0]) / width
-        return Lines(low, high, end, slope)
+                ends = np.array([end[i, s], high[s]])
+                width = ends[1] - ends[0]
+                slope[i, s] = (
+                    np.diff(side.value(ends))[0] / width
+                    if width > _NARROW
+                    else side.slope(ends)[1]
+                )
+        return Lines(low, high, end, slope, below=True)
 
     def _touch(self, i: int, high: float) -> float:
         """Return where a line from (high, k(high)) touches the convex part from below."""
@@ -279,16 +222,15 @@ class LiftLP(PolytopeLP):
 
     def above(self, lifts: FloatArray) -> Lines:
         """Return convex functions that are at least k everywhere, and equal at the given lifts."""
-        end = self._last.copy()
+        end = np.full((len(self._sides), self._m), np.inf)
         slope = np.zeros_like(end)
         for i, side in enumerate(self._sides):
             if np.isfinite(side.turn):
                 at = np.maximum(lifts, side.turn * _BEYOND)
-                slope[i] = side.slope(at)
+                slope[i], end[i] = side.slope(at), side.turn
                 if (lifts > side.turn).any():
-                    crossing = _crossing(side, at, slope[i], self.low)
-                    end[i] = np.clip(crossing, self.low, self._last[i])
-        return Lines(self.low, self.high, end, slope)
+                    end[i] = _crossing(side, at, slope[i], self.low)
+        return Lines(self.low, self.high, end, slope, below=False)
 
 
 def _touching_point(side: Side, high: float) -> float:
@@ -358,7 +300,9 @@ class LiftSearch:
         if self._averages.convex:
             return self.minimise(cost)
         v = self._averages.pulled(v[None], self._p)[0]
-        point = self._lp.solve(cost, self._lp.above(self._averages.lift @ v))
+        lifts = self._averages.lift @ v
+        lines = self._lp.above(lifts)
+        point = self._lp.solve(cost, lines)
         return None if point is None else self._inside(point)
 
     def _inside(self, point: PolytopePoint) -> PolytopePoint:

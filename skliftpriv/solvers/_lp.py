@@ -106,50 +106,29 @@ class PolytopeLP:
             raise SkliftprivError(f"HiGHS failed with {status}; change the budget slightly.")
         solution = self._solver.getSolution()
         duals = np.array(solution.row_dual)
-        v = np.array(solution.col_value)[:n]
-        return PolytopePoint(v, duals[:-1], float(duals[-1]))
+        return PolytopePoint(np.array(solution.col_value), duals[:-1], float(duals[-1]))
 
     def follow(self, cost: FloatArray, v: FloatArray) -> PolytopePoint | None:
         """Return a point at least as good as v: the minimiser, wherever v is."""
         return self.minimise(cost)
 
-    def add_rows(self, directions: FloatArray) -> None:
-        """Append rows ``d @ v <= 0`` after the row of sum v = 1."""
+    def add_rows(self, directions: FloatArray, upper: FloatArray | None = None) -> None:
+        """Append rows ``d @ v <= upper``, by default 0, after the row of sum v = 1."""
         count, n = directions.shape
         self._solver.addRows(
             count,
             np.full(count, -highspy.kHighsInf),
-            np.zeros(count),
+            np.zeros(count) if upper is None else upper,
             directions.size,
             np.arange(count, dtype=np.int32) * n,
             np.tile(self._columns, count),
             directions.ravel(),
         )
 
-    def add_columns(
-        self, rows: IntArray, entries: FloatArray, lower: FloatArray, upper: FloatArray
-    ) -> None:
-        """Append variables of cost 0, each with the entries of a line of both arrays."""
-        count = len(rows)
-        starts = np.arange(count, dtype=np.int32) * rows.shape[1]
-        index = np.asarray(rows.ravel(), dtype=np.int32)
-        self._solver.addCols(
-            count, np.zeros(count), lower, upper, index.size, starts, index, entries.ravel()
-        )
-
-    def change_columns(self, index: IntArray, lower: FloatArray, upper: FloatArray) -> None:
-        """Change the bounds of added variables."""
-        self._solver.changeColsBounds(index.size, np.asarray(index, np.int32), lower, upper)
-
     def change_rows(self, index: IntArray, lower: FloatArray, upper: FloatArray) -> None:
         """Change the ends of rows."""
-        for row, lo, hi in zip(index, lower, upper, strict=True):
-            self._solver.changeRowBounds(int(row), float(lo), float(hi))
-
-    def change_entries(self, rows: IntArray, columns: IntArray, entries: FloatArray) -> None:
-        """Change entries of the matrix."""
-        for row, column, entry in zip(rows, columns, entries, strict=True):
-            self._solver.changeCoeff(int(row), int(column), float(entry))
+        for row, lo, hi in zip(index.tolist(), lower.tolist(), upper.tolist(), strict=True):
+            self._solver.changeRowBounds(row, lo, hi)
 
     def row_duals(self) -> FloatArray:
         """Return the duals of all rows at the last solution."""
@@ -161,9 +140,12 @@ class PolytopeLP:
 
     def infeasibility_ray(self) -> FloatArray:
         """Return row multipliers that prove the last box empty; zeros if unknown."""
+        return self._ray()[:-1]
+
+    def _ray(self) -> FloatArray:
         solver: Any = self._solver  # the type stubs lack rays
         _, known, ray = solver.getDualRay()
-        n_rows = solver.getNumRow() - 1
+        n_rows = solver.getNumRow()
         return np.array(ray, dtype=float)[:n_rows] if known else np.zeros(n_rows)
 
 

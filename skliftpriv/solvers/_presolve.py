@@ -67,7 +67,7 @@ class ReducedProblem:
         """Number of multipliers of a linear program, without that of sum v = 1."""
         if self.averages is None:
             return int(self.lo.size)
-        return len(self.averages.sides) * (self.lo.size + 1)
+        return len(self.averages.sides) * (self.lo.size + 1) + self.lo.size
 
     def polytope(self) -> PolytopeLP:
         """Return a linear program over the allowed group posteriors, or their convex envelope."""
@@ -96,8 +96,8 @@ class ReducedProblem:
         """
         if self.averages is not None:
             count, m = len(self.averages.sides), self.lo.size
-            z = duals[:, : count * m].reshape(-1, count, m)
-            mu = np.maximum(-duals[:, count * m :], 0.0) / self.averages.slack
+            z = duals[:, : (count + 1) * m].reshape(-1, count + 1, m)
+            mu = duals[:, (count + 1) * m :] / self.averages.slack
             low, high = (self.lo, self.hi) if ranges is None else ranges
             return z.sum(axis=1), self.averages.support(z, mu, low, high)
         multipliers = duals
