@@ -53,7 +53,7 @@ class BoundImprover:
         lp: Oracle,
         largest: FloatArray,
     ) -> None:
-        self._state, self._pool, self._lp = state, pool, lp
+        self._state, self._reduced, self._pool, self._lp = state, reduced, pool, lp
         kind = Partition if reduced.averages is None else LiftPartition
         self._partition = kind(reduced, largest)
 
@@ -90,8 +90,8 @@ class BoundImprover:
             v = clean(v)
             # The worst boxes are searched even if their own point is not good enough.
             if rank < _SEARCHED or pool.utility.entropy(v) - pool.prices @ v < 0:
-                slopes = pool.utility.slopes(v)
-                found.append(descend(self._lp, pool.utility, pool.prices, slopes, v)[0])
+                near, slopes = self._reduced.start_near(v), pool.utility.slopes(v)
+                found.append(descend(self._lp, pool.utility, pool.prices, slopes, near)[0])
             if partition.bound[box] < -tolerance:
                 split.append(box)
                 points.append(v)

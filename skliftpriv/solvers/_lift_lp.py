@@ -16,7 +16,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ._averages import Averages, Side
-from ._image import FloatArray, IntArray, clean
+from ._boxes import BoolArray
+from ._image import FloatArray, clean
 from ._lp import PolytopeLP, PolytopePoint
 
 _MOST = 150
@@ -156,8 +157,7 @@ class LiftLP(PolytopeLP):
     def _excess(self, i: int, lifts: FloatArray, lines: Lines) -> tuple[float, FloatArray]:
         """Return by how much a side is exceeded, as a share of its slack, and the gradient."""
         side, room = self._sides[i], self.averages.slack[i]
-        # A range that begins in the concave part has nothing but the line.
-        on_line = (lifts > lines.end[i]) | (lines.below & (lines.low >= side.turn))
+        on_line = self._on_line(i, lifts, lines)
         at = np.where(on_line, lines.end[i], np.maximum(lifts, _LEAST))
         slope = np.where(on_line, lines.slope[i], side.slope(at))
         value = side.value(at) + slope * (lifts - at)
@@ -182,9 +182,14 @@ class LiftLP(PolytopeLP):
         if not lines.below:  # an inequality of its own, for these lines only
             nowhere = np.full(self._m, np.inf)
             return gradient, upper, nowhere, -nowhere
-        everywhere = at <= self._everywhere.end[i]
-        start = np.where((at > lines.end[i]) & (lines.end[i] <= lines.low), lines.low, -np.inf)
-        return gradient, upper, start, np.where(everywhere, np.inf, lines.high)
+        on_line = self._on_line(i, at, lines)
+        start = np.where(on_line & (lines.end[i] <= lines.low), lines.low, -np.inf)
+        tangent = ~on_line & (at <= self._everywhere.end[i])  # below the function everywhere
+        return gradient, upper, start, np.where(tangent, np.inf, lines.high)
+
+    def _on_line(self, i: int, lifts: FloatArray, lines: Lines) -> BoolArray:
+        """Tell where functions are lines; those that begin in the concave part are so everywhere."""
+        return (lifts > lines.end[i]) | (lines.below & (lines.low >= self._sides[i].turn))
 
     def _make_room(self) -> None:
         """Drop inequalities that have not been used for longest, if there are many."""

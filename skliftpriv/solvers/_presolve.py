@@ -81,6 +81,15 @@ class ReducedProblem:
             return LiftSearch(self.averages, self.p, self.lo, self.hi)
         return self.polytope()
 
+    def start_near(self, v: FloatArray) -> FloatArray | None:
+        """Return an allowed posterior near v, if a search finds different ones by where it starts.
+
+        That is so if what is allowed is not convex.
+        """
+        if self.averages is None or self.convex:
+            return None
+        return self.averages.pulled(v[None], self.p)[0]
+
     def grouped(self, posteriors: FloatArray) -> FloatArray:
         """Turn posteriors of the original symbols into posteriors of the groups."""
         return sums_of_groups(posteriors, self.group_of, axis=1)

@@ -40,7 +40,7 @@ def descend(
     slopes : ndarray of shape (n,)
         Slopes of the first linear function.
     near : ndarray of shape (n,), optional
-        Where to begin, if what is allowed is not convex.
+        An allowed posterior to begin at, if what is allowed is not convex.
 
     Returns
     -------
@@ -50,6 +50,8 @@ def descend(
         ``H(U v) - prices @ v``.
     """
     best, best_cost = slopes, np.inf
+    if near is not None:
+        best, best_cost = near, float(utility.entropy(near) - prices @ near)
     while True:
         cost = slopes - prices
         point = lp.minimise(cost) if near is None else lp.follow(cost, near)
