@@ -186,9 +186,10 @@ class Averages:
     ) -> FloatArray:
         """Return lower bounds of sum_i z_i.l over all allowed lifts between bounds.
 
-        There is one z_i for each side, and a last one for the bounds alone. With multipliers mu_i >= 0 of the sides, z_i.l is at least
-        sum_s min (z_is l_s + mu_i P_s k_i(l_s)) - mu_i c_i, whatever the multipliers are. The
-        minimum over an interval is at a stationary point of the convex part or at an end.
+        There is one z_i for each side, and a last one for the bounds alone. With multipliers
+        mu_i >= 0 of the sides, z_i.l is at least sum_s min (z_is l_s + mu_i P_s k_i(l_s)) -
+        mu_i c_i, whatever the multipliers are. The minimum over an interval is at a stationary
+        point of the convex part or at an end.
 
         Parameters
         ----------

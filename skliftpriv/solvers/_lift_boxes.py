@@ -84,9 +84,7 @@ class LiftPartition(Partition):
         if self._averages.convex:
             return super().split(boxes, points)
         lifts = points @ self._averages.lift.T
-        symbol = np.array(
-            [self._symbol(*each) for each in zip(boxes, points, lifts, strict=True)]
-        )
+        symbol = np.array([self._symbol(*each) for each in zip(boxes, points, lifts, strict=True)])
         by_lift = symbol >= 0
         parts = [self._split_lifts(boxes[by_lift], points[by_lift], symbol[by_lift])]
         if not by_lift.all():

@@ -1,8 +1,8 @@
 """Linear programs over posteriors with averages of functions of the lift.
 
-A side is replaced by linear inequalities, as many as the solutions ask for: the gradient at lifts on
-the boundary of what the side allows. So that the functions are convex, their concave parts, if any,
-are replaced by lines whose slopes depend on what the program is for:
+A side is replaced by linear inequalities, as many as the solutions ask for: the gradients at lifts
+on the boundary of what the side allows. So that the functions are convex, their concave parts, if
+any, are replaced by lines whose slopes depend on what the program is for:
 
 - those of the convex envelopes over a range of lifts, for bounds;
 - those of tangents at the current lifts, which lie above the concave parts, for the search: all its
@@ -70,7 +70,8 @@ class LiftLP(PolytopeLP):
         self._side, self._scale = np.zeros(0, dtype=np.intp), np.zeros(0)
         self._gradient, self._upper = np.zeros((0, m)), np.zeros(0)
         self._from, self._to = np.zeros((0, m)), np.zeros((0, m))
-        self._active, self._last_used = np.zeros(0, dtype=bool), np.zeros(0, dtype=np.intp)
+        self._active: BoolArray = np.zeros(0, dtype=bool)
+        self._last_used = np.zeros(0, dtype=np.intp)
 
     def minimise(
         self, cost: FloatArray, box: tuple[FloatArray, FloatArray] | None = None
@@ -123,7 +124,8 @@ class LiftLP(PolytopeLP):
         changed = np.flatnonzero((lines.low != self._ends[0]) | (lines.high != self._ends[1]))
         self.change_rows(changed, lines.low[changed], lines.high[changed])
         self._ends = lines.low, lines.high
-        holds = ((self._from <= lines.low) & (self._to >= lines.high)).all(axis=1)
+        within = (self._from <= lines.low) & (self._to >= lines.high)
+        holds: BoolArray = np.asarray(within.all(axis=1))
         changed = np.flatnonzero(holds != self._active)
         upper = np.where(holds[changed], self._upper[changed], np.inf)
         self.change_rows(changed + self._m + 1, np.full(changed.size, -np.inf), upper)
@@ -188,7 +190,7 @@ class LiftLP(PolytopeLP):
         return gradient, upper, start, np.where(tangent, np.inf, lines.high)
 
     def _on_line(self, i: int, lifts: FloatArray, lines: Lines) -> BoolArray:
-        """Tell where functions are lines; those that begin in the concave part are so everywhere."""
+        """Tell where functions are lines; those of ranges in the concave part are so everywhere."""
         return (lifts > lines.end[i]) | (lines.below & (lines.low >= self._sides[i].turn))
 
     def _make_room(self) -> None:
@@ -212,9 +214,7 @@ class LiftLP(PolytopeLP):
                 ends = np.array([end[i, s], high[s]])
                 width = ends[1] - ends[0]
                 slope[i, s] = (
-                    np.diff(side.value(ends))[0] / width
-                    if width > _NARROW
-                    else side.slope(ends)[1]
+                    np.diff(side.value(ends))[0] / width if width > _NARROW else side.slope(ends)[1]
                 )
         return Lines(low, high, end, slope, below=True)
 

@@ -58,6 +58,11 @@ class ReducedProblem:
     averages: Averages | None = None
 
     @property
+    def polyhedral(self) -> bool:
+        """Whether the allowed posteriors are a polytope."""
+        return self.averages is None
+
+    @property
     def convex(self) -> bool:
         """Whether mixtures of allowed posteriors are allowed."""
         return self.averages is None or self.averages.convex
