@@ -61,6 +61,7 @@ class LiftLP(PolytopeLP):
         super().__init__(averages.lift, low, high)
         self.averages, self.low, self.high = averages, low, high
         self._sides, self._m = averages.sides, low.size
+        self._weight = averages.weights / averages.slack[:, None]
         self._touching: list[dict[float, float]] = [{} for _ in self._sides]
         self._ends = low.copy(), high.copy()
         self._lines: Lines | None = None
@@ -135,15 +136,35 @@ class LiftLP(PolytopeLP):
         """Add an inequality for each side that a solution exceeds; tell if there are any."""
         lifts = self.averages.lift @ v
         broken = [i for i in range(len(self._sides)) if self._excess(i, lifts, lines)[0] > near]
-        self.add_at(broken, lifts, lines)
-        return bool(broken)
-
-    def add_at(self, sides: list[int], lifts: FloatArray, lines: Lines) -> None:
-        """Add inequalities of sides at the boundary between 1 and these lifts."""
-        if not sides:
-            return
+        if not broken:
+            return False
+        wanted = self._wanted(lifts, lines)
         self._make_room()
-        made = [self._inequality(i, lifts, lines) for i in sides]
+        self._add(
+            [(i, lifts) for i in broken] + [(i, wanted[i]) for i in broken if i in wanted], lines
+        )
+        return True
+
+    def _wanted(self, lifts: FloatArray, lines: Lines) -> dict[int, FloatArray]:
+        """Return the lifts at which each side has the gradient that the multipliers ask for.
+
+        They are the minimiser itself if the multipliers are those of the minimiser.
+        """
+        duals = self._multipliers(self.row_duals())
+        k, m = len(self._sides), self._m
+        found = {}
+        for i in np.flatnonzero(duals[-k:] > 0):
+            slope = -duals[i * m : (i + 1) * m] / duals[i - k] / self._weight[i]
+            end = np.minimum(np.minimum(lines.high, self._sides[i].turn), lines.end[i])
+            low = np.minimum(np.maximum(lines.low, _LEAST), end)
+            at = self._sides[i].at_slope(slope, low, end)
+            found[int(i)] = np.where(self._on_line(i, lifts, lines), lifts, at)
+        return found
+
+    def _add(self, wanted: list[tuple[int, FloatArray]], lines: Lines) -> None:
+        """Add inequalities of sides at the boundary between 1 and some lifts."""
+        made = [self._inequality(i, lifts, lines) for i, lifts in wanted]
+        sides = [i for i, _ in wanted]
         gradient, upper, start, stop = (np.array(part) for part in zip(*made, strict=True))
         rows = gradient @ self.averages.lift
         size = np.abs(rows).max(axis=1)
@@ -163,8 +184,7 @@ class LiftLP(PolytopeLP):
         at = np.where(on_line, lines.end[i], np.maximum(lifts, _LEAST))
         slope = np.where(on_line, lines.slope[i], side.slope(at))
         value = side.value(at) + slope * (lifts - at)
-        weights = self.averages.weights / room
-        return float(weights @ value - side.bound / room), weights * slope
+        return float(self._weight[i] @ value - side.bound / room), self._weight[i] * slope
 
     def _inequality(
         self, i: int, lifts: FloatArray, lines: Lines
@@ -181,10 +201,10 @@ class LiftLP(PolytopeLP):
         at = 1.0 + share * direction
         excess, gradient = self._excess(i, at, lines)
         upper = float(gradient @ at) - excess
-        if not lines.below:  # an inequality of its own, for these lines only
+        on_line = self._on_line(i, at, lines)
+        if not lines.below and on_line.any():  # for these lines only
             nowhere = np.full(self._m, np.inf)
             return gradient, upper, nowhere, -nowhere
-        on_line = self._on_line(i, at, lines)
         start = np.where(on_line & (lines.end[i] <= lines.low), lines.low, -np.inf)
         tangent = ~on_line & (at <= self._everywhere.end[i])  # below the function everywhere
         return gradient, upper, start, np.where(tangent, np.inf, lines.high)
@@ -281,6 +301,8 @@ class LiftSearch:
     low, high : ndarray of shape (m,)
         Range of the lifts.
     """
+
+    curved = True
 
     def __init__(
         self, averages: Averages, p: FloatArray, low: FloatArray, high: FloatArray

@@ -69,6 +69,9 @@ class PolytopeLP:
     simplex steps.
     """
 
+    #: Whether minimisers may be other points than vertices of a polytope.
+    curved: bool = False
+
     def __init__(self, directions: FloatArray, lo: FloatArray, hi: FloatArray) -> None:
         m, n = directions.shape
         model = highspy.HighsLp()

@@ -20,6 +20,9 @@ _PARALLEL = 1e-12
 class Oracle(Protocol):
     """Finds allowed posteriors with a small linear cost."""
 
+    #: Whether minimisers may be other points than vertices of a polytope.
+    curved: bool
+
     def minimise(self, cost: FloatArray) -> PolytopePoint | None:
         """Return an allowed posterior, and multipliers that bound the cost of all."""
 

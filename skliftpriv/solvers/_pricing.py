@@ -13,6 +13,12 @@ _IDLE_ROUNDS = 2
 """The search ends after this many rounds in a row that are not worthwhile."""
 _WORTHWHILE = 1e-4
 """A round is worthwhile if it lowers the objective by more than this share."""
+_LEAST_GAIN = 1e-10
+"""A descent ends when a step gains no more than this."""
+_CURVED_GAIN = 1e-8
+_HOPELESS = 0.05
+"""On curved boundaries there is no last vertex, and steps get smaller and smaller: a descent also
+ends when a step gains no more than this, or than this share of what it would have to gain."""
 _SEARCH_TIME = 0.8
 """Share of the time limit after which the search ends in any case."""
 
@@ -58,9 +64,12 @@ def descend(
         assert point is not None  # p_x is inside
         v = clean(point.v)
         reduced_cost = float(utility.entropy(v) - prices @ v)
-        if reduced_cost >= best_cost - 1e-10:
+        gain = best_cost - reduced_cost
+        if gain <= _LEAST_GAIN:
             return best, best_cost
         best, best_cost, near = v, reduced_cost, v
+        if lp.curved and gain <= max(_CURVED_GAIN, _HOPELESS * reduced_cost):
+            return best, best_cost
         slopes = utility.slopes(v)
 
 
