@@ -22,6 +22,8 @@ _BATCH = 256
 """Boxes that are bounded before new posteriors and prices are taken into account."""
 _SEARCHED = 32
 """Boxes of a batch that are searched for better posteriors in any case."""
+_SEARCHED_CURVED = 8
+"""The same where a search takes many steps."""
 _FIRST = 0.25
 """Share of the information that the first tolerance is; each further one is half as large."""
 _SHARE = 0.5
@@ -89,8 +91,11 @@ class BoundImprover:
                 continue
             v = clean(v)
             # The worst boxes are searched even if their own point is not good enough.
-            if rank < _SEARCHED or pool.utility.entropy(v) - pool.prices @ v < 0:
-                near, slopes = self._reduced.start_near(v), pool.utility.slopes(v)
+            near = self._reduced.start_near(v)
+            allowed = v if near is None else near
+            searched = _SEARCHED_CURVED if self._lp.curved else _SEARCHED
+            if rank < searched or pool.utility.entropy(allowed) - pool.prices @ allowed < 0:
+                slopes = pool.utility.slopes(v)
                 found.append(descend(self._lp, pool.utility, pool.prices, slopes, near)[0])
             if partition.bound[box] < -tolerance:
                 split.append(box)

@@ -16,9 +16,9 @@ _WORTHWHILE = 1e-4
 _LEAST_GAIN = 1e-10
 """A descent ends when a step gains no more than this."""
 _CURVED_GAIN = 1e-8
-_HOPELESS = 0.05
+_RELATIVE_GAIN = 0.1
 """On curved boundaries there is no last vertex, and steps get smaller and smaller: a descent also
-ends when a step gains no more than this, or than this share of what it would have to gain."""
+ends when a step gains no more than this, or than this share of what there is or would have to be."""
 _SEARCH_TIME = 0.8
 """Share of the time limit after which the search ends in any case."""
 
@@ -68,7 +68,7 @@ def descend(
         if gain <= _LEAST_GAIN:
             return best, best_cost
         best, best_cost, near = v, reduced_cost, v
-        if lp.curved and gain <= max(_CURVED_GAIN, _HOPELESS * reduced_cost):
+        if lp.curved and gain <= max(_CURVED_GAIN, _RELATIVE_GAIN * abs(reduced_cost)):
             return best, best_cost
         slopes = utility.slopes(v)
 
