@@ -31,7 +31,7 @@ from ..confidence import ConfidenceSet
 from ..distribution import JointDistribution
 from ..exceptions import InvalidParameterError
 from ..notions import LDP, Notion
-from ..solvers import PosteriorProblem
+from ..solvers import Averages, PosteriorProblem
 from ._pairs import one_useful_each, pair_labels
 
 __all__ = [
@@ -111,7 +111,10 @@ class Inputs(ABC):
         p = self.p / self.p.sum()
         if over is None:
             refuse_many_rows(n_s * (n_s - 1) if isinstance(notion, LDP) else 2 * n_s, n)
-            return PosteriorProblem(p, notion.rows(self.lift), image=self.image)
+            sides = notion.averages()
+            averages = Averages(self.lift, self.joint.p_s, sides) if sides else None
+            rows = notion.rows(self.lift)
+            return PosteriorProblem(p, rows, image=self.image, averages=averages)
 
         def separate(v: FloatArray) -> FloatArray:
             return self.worst_rows(over, notion, v / self.p) / self.p

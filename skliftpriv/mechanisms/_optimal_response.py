@@ -49,8 +49,13 @@ def optimal_random_response(
     ----------
     joint : JointDistribution
         Distribution of the sensitive and the useful variable.
-    notion : LIP, ALIP or LDP
-        The budget.
+    notion : Notion
+        The budget. LIP, ALIP and LDP are linear inequalities on an output; l1-, chi2- and
+        alpha-lift privacy bound averages over S. Notions of your own need
+        :meth:`~skliftpriv.notions.Notion.rows` or :meth:`~skliftpriv.notions.Notion.averages`.
+
+        .. versionchanged:: 0.2
+           Averages.
     target : array-like of shape (n_targets, n_useful), optional
         P(T=t | X=x) of what is to be kept, columns summing to 1; None to keep X. With
         ``use_sensitive`` it may also be P(T=t | S=s, X=x), of shape
@@ -63,7 +68,8 @@ def optimal_random_response(
 
         .. versionadded:: 0.2
     method : {"auto", "column-generation", "vertices"}, default="auto"
-        Column generation, vertex enumeration, or whichever suits the size.
+        Column generation, vertex enumeration, or whichever suits the size. Only linear
+        inequalities have vertices to enumerate.
     gap : float, default=1e-6
         Stop when the share that is kept is certified to be this close to the optimum.
     time_limit : float or None, default=60.0
@@ -77,7 +83,8 @@ def optimal_random_response(
         Show progress on standard error: always, never or, with None, in a terminal or a notebook
         once the work takes longer than three seconds.
     over : ConfidenceSet, optional
-        Meet the budget for every distribution in this set; by default for ``joint`` alone. The
+        Meet the budget, of LIP, ALIP or LDP, for every distribution in this set; by default for
+        ``joint`` alone. The
         optimum is then over all mechanisms that do so. Inequalities are added as cutting planes,
         ``method`` applies to the bound, and the bound is improved for at most five seconds.
 

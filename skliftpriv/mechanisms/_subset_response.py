@@ -72,8 +72,8 @@ def subset_random_response(
     ----------
     joint : JointDistribution
         Distribution of the sensitive and the useful variable.
-    notion : LIP, ALIP or LDP
-        The budget.
+    notion : Notion
+        The budget, as for :func:`optimal_random_response`.
     method : {"auto", "column-generation", "vertices"}, default="auto"
         Solver of the groups.
     gap : float, default=1e-6
@@ -84,7 +84,8 @@ def subset_random_response(
         Show progress on standard error: always, never or, with None, in a terminal or a notebook
         once the work takes longer than three seconds.
     over : ConfidenceSet, optional
-        Meet the budget for every distribution in this set; by default for ``joint`` alone.
+        Meet the budget, of LIP, ALIP or LDP, for every distribution in this set; by default for
+        ``joint`` alone.
 
     Returns
     -------

@@ -1,5 +1,6 @@
 """What "private" means: notions of lift privacy, their budgets, and how they relate."""
 
+from ._average import Average
 from ._averaged import AlphaLift, Chi2Lift, L1Lift
 from ._base import Notion
 from ._by_name import NOTIONS, POLYHEDRAL_NOTIONS, NotionLike, budget_pair, make_notion
@@ -14,6 +15,7 @@ from ._sides import Side
 __all__ = [
     "ALIP",
     "AlphaLift",
+    "Average",
     "Chi2Lift",
     "ImpliedBounds",
     "L1Lift",

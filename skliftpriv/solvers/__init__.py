@@ -12,7 +12,8 @@ says what is to be kept.
 ``_presolve`` runs before and ``_polish`` after; ``_state`` has the clock and the best bounds.
 """
 
+from ._averages import Averages
 from ._problem import PosteriorProblem, PosteriorSolution
 from ._solve import solve
 
-__all__ = ["PosteriorProblem", "PosteriorSolution", "solve"]
+__all__ = ["Averages", "PosteriorProblem", "PosteriorSolution", "solve"]

@@ -197,7 +197,7 @@ def _merged(outputs: Outputs) -> Outputs:
     weights, v = outputs
     group = first_rows(csr_array((np.round(v.data, 10), v.indices, v.indptr), v.shape))
     _, first = np.unique(group, return_index=True)
-    return Outputs(np.bincount(group, weights=weights), v[first])
+    return Outputs(np.bincount(group, weights=weights).astype(float), v[first])
 
 
 def _balanced(outputs: Outputs, p: FloatArray) -> Outputs:

@@ -10,16 +10,19 @@ from __future__ import annotations
 
 import numpy as np
 
+from ._boxes import BoolArray
 from ._column_pool import WORTH_A_COLUMN, ColumnPool
-from ._image import FloatArray, IntArray
-from ._lp import PolytopeLP
+from ._image import FloatArray, IntArray, clean
+from ._lift_boxes import LiftPartition
 from ._partition import Partition
-from ._presolve import ReducedProblem
-from ._pricing import clean, descend
+from ._presolve import Oracle, ReducedProblem
+from ._pricing import descend
 from ._state import SolverState
 
 _BATCH = 256
 """Boxes that are bounded before new posteriors and prices are taken into account."""
+_SEARCHED = 8
+"""Boxes of a batch that are searched in any case if what is allowed is not a polytope."""
 _FIRST = 0.25
 """Share of the information that the first tolerance is; each further one is half as large."""
 _SHARE = 0.5
@@ -37,8 +40,8 @@ class BoundImprover:
         The polytope.
     pool : ColumnPool
         The master problem; receives posteriors that are found on the way.
-    lp : PolytopeLP
-        The polytope of allowed posteriors, for local searches.
+    lp : Oracle
+        Finds allowed posteriors, for local searches.
     largest : ndarray of shape (n,)
         Largest entry of each symbol over the polytope.
     """
@@ -48,11 +51,12 @@ class BoundImprover:
         state: SolverState,
         reduced: ReducedProblem,
         pool: ColumnPool,
-        lp: PolytopeLP,
+        lp: Oracle,
         largest: FloatArray,
     ) -> None:
-        self._state, self._pool, self._lp = state, pool, lp
-        self._partition = Partition(reduced, largest)
+        self._state, self._reduced, self._pool, self._lp = state, reduced, pool, lp
+        kind = Partition if reduced.averages is None else LiftPartition
+        self._partition = kind(reduced, largest)
 
     def run(self) -> None:
         """Refine until the gap is closed, time is up or the boxes fill their memory."""
@@ -79,19 +83,19 @@ class BoundImprover:
         partition, pool = self._partition, self._pool
         # Neighbours among the boxes of a symbol are alike, so that a few simplex steps lead from
         # the solution of one to that of the next.
-        boxes = boxes[np.lexsort((boxes, partition.top[boxes]))]
+        rank = np.lexsort((boxes, partition.top[boxes]))
+        boxes = boxes[rank]
         points, found = np.tile(pool.p, (boxes.size, 1)), []
         solved = np.zeros(boxes.size, dtype=bool)
         for k, (box, cost) in enumerate(zip(boxes, partition.costs(boxes), strict=True)):
             if self._state.out_of_time:
                 break
-            v = partition.evaluate(int(box), cost)
-            if v is not None:
-                points[k], solved[k] = clean(v), True
-        reduced_cost = pool.utility.entropy(points) - points @ pool.prices
-        for k in np.flatnonzero(solved & (reduced_cost < WORTH_A_COLUMN)):
-            slopes = pool.utility.slopes(points[k])
-            found.append(descend(self._lp, pool.utility, pool.prices, slopes)[0])
+            point = partition.evaluate(int(box), cost)
+            if point is not None:
+                points[k], solved[k] = clean(point), True
+        for v in points[solved & self._promising(points, rank)]:
+            slopes, near = pool.utility.slopes(v), self._reduced.start_near(v)
+            found.append(descend(self._lp, pool.utility, pool.prices, slopes, near)[0])
         below = np.flatnonzero(solved & (partition.bound[boxes] < -tolerance))
         self._state.full = below.size > partition.room
         below = below[: partition.room]
@@ -99,3 +103,11 @@ class BoundImprover:
             partition.split(boxes[below], points[below])
         if found:
             pool.add(np.array(found))
+
+    def _promising(self, points: FloatArray, rank: IntArray) -> BoolArray:
+        """Tell from which points of boxes, the worst first in rank, a search is worthwhile."""
+        pool = self._pool
+        near = [self._reduced.start_near(v) for v in points]
+        allowed = np.array([v if at is None else at for v, at in zip(points, near, strict=True)])
+        worth = pool.utility.entropy(allowed) - allowed @ pool.prices < WORTH_A_COLUMN
+        return worth | (rank < _SEARCHED) if self._lp.curved else worth

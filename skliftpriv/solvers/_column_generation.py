@@ -32,9 +32,9 @@ def generate_columns(
         Whether to bound the optimum.
     """
     rng = np.random.default_rng(random_state)
-    if reduced.utility.identity:
+    if reduced.utility.identity and reduced.polyhedral:
         price_pairs(reduced, pool, state, rng)
-    lp = reduced.polytope()
+    lp = reduced.oracle()
     found, largest = first_columns(reduced, lp, state)
     pool.add(found, always=True)
     price_heuristically(pool, lp, state, rng)

@@ -16,10 +16,8 @@ import numpy as np
 from scipy.spatial import ConvexHull, QhullError
 
 from ._column_pool import ColumnPool
-from ._image import FloatArray, IntArray, first_rows
-from ._lp import PolytopeLP
-from ._presolve import ReducedProblem
-from ._pricing import clean
+from ._image import FloatArray, IntArray, clean, first_rows
+from ._presolve import Oracle, ReducedProblem
 from ._state import SolverState
 
 _PARTS = (3, 4)
@@ -59,12 +57,12 @@ class FacetImprover:
         The polytope.
     pool : ColumnPool
         The master problem; receives posteriors that are found on the way.
-    lp : PolytopeLP
-        The polytope of allowed posteriors.
+    lp : Oracle
+        Finds allowed posteriors.
     """
 
     def __init__(
-        self, state: SolverState, reduced: ReducedProblem, pool: ColumnPool, lp: PolytopeLP
+        self, state: SolverState, reduced: ReducedProblem, pool: ColumnPool, lp: Oracle
     ) -> None:
         assert reduced.utility.matrix is not None
         self._state, self._reduced, self._pool, self._lp = state, reduced, pool, lp
@@ -82,7 +80,7 @@ class FacetImprover:
     def suits(reduced: ReducedProblem) -> bool:
         """Tell whether the image has few parts."""
         matrix = reduced.utility.matrix
-        return matrix is not None and len(matrix) in _PARTS
+        return matrix is not None and len(matrix) in _PARTS and reduced.convex
 
     def run(self) -> None:
         """Refine until the gap is closed, the time is up, or rounding stops the refinement."""
@@ -167,7 +165,7 @@ class FacetImprover:
         k, reduced = self._k, self._reduced
         slopes = np.array([self._slopes[i] for i in index]).reshape(-1, k)
         given = [self._multipliers[i] for i in index]
-        multipliers, support = reduced.supported(np.array(given).reshape(-1, len(reduced.lo)))
+        multipliers, support = reduced.supported(np.array(given).reshape(-1, reduced.n_duals))
         least = np.zeros(len(slopes))
         for start in range(0, len(slopes), _CHUNK):
             part = slice(start, start + _CHUNK)

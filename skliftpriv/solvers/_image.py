@@ -34,6 +34,12 @@ def entropy(v: FloatArray) -> FloatArray:
     return plogp(v).sum(axis=-1)
 
 
+def clean(v: FloatArray) -> FloatArray:
+    """Set rounding errors in posteriors to 0 and rescale them to sum 1."""
+    v = np.where(v > 1e-12, v, 0.0)
+    return np.asarray(v / v.sum(axis=-1, keepdims=True))
+
+
 def first_rows(rows: FloatArray | csr_array) -> IntArray:
     """Return for each row the number of the first one that is equal to it, as 0, 1, 2, ..."""
     known: dict[bytes, int] = {}  # far faster than np.unique on thousands of long rows

@@ -27,12 +27,8 @@ _OPTIONS: dict[str, bool | int | float | str] = {
 _Status = highspy.HighsModelStatus
 
 
-_DUAL, _PRIMAL = 1, 4
-_CHANGING = {
-    # Half the time of the dual simplex where costs change, with or without bounds.
-    "simplex_strategy": _PRIMAL,
-    "primal_simplex_bound_perturbation_multiplier": 0.0,
-}
+DUAL, _PRIMAL = 1, 4
+"""Strategies of the simplex method."""
 
 
 def _highs(**options: bool | int | float | str) -> highspy.Highs:
@@ -78,6 +74,11 @@ class PolytopeLP:
     simplex steps.
     """
 
+    #: Whether minimisers may be other points than vertices of a polytope.
+    curved: bool = False
+    #: Half the time of the dual simplex where costs change, with or without bounds.
+    _strategy: int = _PRIMAL
+
     def __init__(self, directions: FloatArray, lo: FloatArray, hi: FloatArray) -> None:
         m, n = directions.shape
         model = highspy.HighsLp()
@@ -90,7 +91,9 @@ class PolytopeLP:
         model.a_matrix_.start_ = np.arange(n + 1, dtype=np.int32) * (m + 1)
         model.a_matrix_.index_ = np.tile(np.arange(m + 1, dtype=np.int32), n)
         model.a_matrix_.value_ = dense.T.ravel()
-        self._solver = _highs(**_CHANGING)
+        self._solver = _highs(
+            simplex_strategy=self._strategy, primal_simplex_bound_perturbation_multiplier=0.0
+        )
         self._solver.passModel(model)
         self._columns = np.arange(n, dtype=np.int32)
         self._free = (np.zeros(n), np.ones(n))
@@ -117,18 +120,27 @@ class PolytopeLP:
         duals = np.array(solution.row_dual)
         return PolytopePoint(np.array(solution.col_value), duals[:-1], float(duals[-1]))
 
-    def add_rows(self, directions: FloatArray) -> None:
-        """Append rows ``d @ v <= 0`` after the row of sum v = 1."""
+    def follow(self, cost: FloatArray, v: FloatArray) -> PolytopePoint | None:
+        """Return a point at least as good as v: the minimiser, wherever v is."""
+        return self.minimise(cost)
+
+    def add_rows(self, directions: FloatArray, upper: FloatArray | None = None) -> None:
+        """Append rows ``d @ v <= upper``, by default 0, after the row of sum v = 1."""
         count, n = directions.shape
         self._solver.addRows(
             count,
             np.full(count, -highspy.kHighsInf),
-            np.zeros(count),
+            np.zeros(count) if upper is None else upper,
             directions.size,
             np.arange(count, dtype=np.int32) * n,
             np.tile(self._columns, count),
             directions.ravel(),
         )
+
+    def change_rows(self, index: IntArray, lower: FloatArray, upper: FloatArray) -> None:
+        """Change the ends of rows."""
+        for row, lo, hi in zip(index.tolist(), lower.tolist(), upper.tolist(), strict=True):
+            self._solver.changeRowBounds(row, lo, hi)
 
     def row_duals(self) -> FloatArray:
         """Return the duals of all rows at the last solution."""
@@ -140,14 +152,17 @@ class PolytopeLP:
 
     def infeasibility_ray(self) -> FloatArray:
         """Return row multipliers that prove the last box empty; zeros if unknown."""
+        return self._ray()[:-1]
+
+    def _ray(self) -> FloatArray:
         solver: Any = self._solver  # the type stubs lack rays
         _, known, ray = solver.getDualRay()
         if not known:  # only the dual simplex leaves one
-            solver.setOptionValue("simplex_strategy", _DUAL)
+            solver.setOptionValue("simplex_strategy", DUAL)
             solver.run()
             _, known, ray = solver.getDualRay()
-            solver.setOptionValue("simplex_strategy", _PRIMAL)
-        n_rows = solver.getNumRow() - 1
+            solver.setOptionValue("simplex_strategy", self._strategy)
+        n_rows = solver.getNumRow()
         return np.array(ray, dtype=float)[:n_rows] if known else np.zeros(n_rows)
 
 

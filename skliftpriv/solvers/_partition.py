@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 
 from ._boxes import (
@@ -13,6 +15,7 @@ from ._boxes import (
     tighten,
 )
 from ._image import FloatArray, IntArray
+from ._lp import PolytopePoint
 from ._presolve import ReducedProblem
 
 MOST_BYTES = 2**28
@@ -64,10 +67,15 @@ class Partition:
         Number of linear programs solved.
     """
 
+    #: Arrays with an entry or a row for each box.
+    _arrays: ClassVar[tuple[str, ...]] = (
+        "lower", "upper", "tail", "_lumped", "_multipliers", "top", "_least", "alive", "bound",
+    )  # fmt: skip
+
     def __init__(
         self, reduced: ReducedProblem, largest: FloatArray, most_bytes: int = MOST_BYTES
     ) -> None:
-        n, m = reduced.p.size, reduced.lo.size
+        n, m = reduced.p.size, reduced.n_duals
         # A copy of the polytope of its own, because other uses need other warm starts.
         self._reduced, self._lp = reduced, reduced.polytope()
         self.size = 0
@@ -94,8 +102,7 @@ class Partition:
 
     @property
     def _stored(self) -> dict[str, np.ndarray]:
-        names = ("lower", "upper", "tail", "_lumped", "_multipliers", "top", "_least")
-        return {name: getattr(self, name) for name in (*names, "alive", "bound")}
+        return {name: getattr(self, name) for name in self._arrays}
 
     @property
     def _bytes_each(self) -> int:
@@ -138,13 +145,28 @@ class Partition:
         self._least[index] = self.lower[index, self.top[index]]
         self._multipliers[index] = multipliers
         self.bound[index] = -np.inf
+        self._restrict(index)
         if self._reduced.utility.identity:
             self._lumped[index] = False
             apart = (self.costs(index) * points).sum(axis=1)
             self._lumped[index] = True
             self._lumped[index] = (self.costs(index) * points).sum(axis=1) > apart
 
-    def sides(self, boxes: IntArray) -> tuple[FloatArray, FloatArray]:
+    def _inherit(self, parts: IntArray, parents: IntArray) -> None:
+        """Copy to new boxes what else restricts the boxes that they are parts of: nothing here."""
+
+    def _restrict(self, index: IntArray) -> None:
+        """Adapt what else restricts the posteriors of new boxes: nothing here."""
+
+    def _ranges(self, index: IntArray) -> tuple[FloatArray, FloatArray] | None:
+        """Return what else restricts the posteriors of boxes."""
+        return None
+
+    def _minimise(self, box: int, cost: FloatArray) -> PolytopePoint | None:
+        """Minimise ``cost @ v`` over one box."""
+        return self._lp.minimise(cost, self.sides(box))
+
+    def sides(self, boxes: int | IntArray) -> tuple[FloatArray, FloatArray]:
         """Return the lower and upper ends of boxes."""
         return self.lower[boxes].astype(float), self.upper[boxes].astype(float)
 
@@ -161,7 +183,9 @@ class Partition:
         chunk = max(1, _CELLS // (self._prices.size * utility.n_mixed))
         for start in range(0, index.size, chunk):
             part = index[start : start + chunk]
-            multipliers, support = self._reduced.supported(self._multipliers[part])
+            multipliers, support = self._reduced.supported(
+                self._multipliers[part], self._ranges(part)
+            )
             cost = self.costs(part) - multipliers @ self._reduced.directions - self._prices
             self.bound[part] = support + box_minimum(cost, *self.sides(part))
 
@@ -185,17 +209,18 @@ class Partition:
     def evaluate(self, box: int, cost: FloatArray) -> FloatArray | None:
         """Solve the LP of one box: improve its bound and return its minimiser, if any."""
         self.n_nodes += 1
-        lower, upper = self.sides(box)
-        point = self._lp.minimise(cost - self._prices, (lower, upper))
+        point = self._minimise(box, cost - self._prices)
         if point is None:
             self.alive[box] = not self._proven_empty(box)
             return None
-        multipliers, support = self._reduced.supported(point.row_duals)
-        self._multipliers[box] = multipliers
+        self._multipliers[box] = duals = point.row_duals
+        ranges = self._ranges(np.array([box]))
+        multipliers, support = self._reduced.supported(duals[None], ranges)
         # As in _recompute, but the dual of sum v = 1 replaces the sort.
-        cost = cost - multipliers @ self._reduced.directions - self._prices - point.sum_dual
+        cost = cost - multipliers[0] @ self._reduced.directions - self._prices - point.sum_dual
+        lower, upper = self.sides(box)
         minimum = (np.where(cost > 0, lower, upper) * cost).sum()
-        self.bound[box] = max(self.bound[box], support + point.sum_dual + minimum)
+        self.bound[box] = max(self.bound[box], support[0] + point.sum_dual + minimum)
         return point.v
 
     def _proven_empty(self, box: int) -> bool:
@@ -204,10 +229,11 @@ class Partition:
         A box that is wrongly dropped would make the bound wrong, so the Farkas multipliers of
         HiGHS are checked; without a proof the box keeps its last bound.
         """
-        ray = self._lp.infeasibility_ray()[None]
-        multipliers, support = self._reduced.supported(ray / max(np.abs(ray).max(), 1e-300))
+        ray, index = self._lp.infeasibility_ray()[None], np.array([box])
+        ray /= max(np.abs(ray).max(), 1e-300)
+        multipliers, support = self._reduced.supported(ray, self._ranges(index))
         cost = -multipliers @ self._reduced.directions
-        least = support + box_minimum(cost, *self.sides(np.array([box])))
+        least = support + box_minimum(cost, *self.sides(index))
         return bool(least[0] > _PROOF)
 
     def lowest(self) -> float:
@@ -269,6 +295,7 @@ class Partition:
             upper[parent, j] = middle
         parent = np.concatenate(parents)
         parts = np.concatenate([boxes, self._new_slots(parent.size - boxes.size)])
+        self._inherit(parts, boxes[parent])
         self._write(
             parts,
             np.concatenate(lowers),

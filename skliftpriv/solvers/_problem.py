@@ -10,6 +10,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from ..exceptions import InfeasibleError, InvalidDistributionError, InvalidParameterError
+from ._averages import Averages
 from ._image import FloatArray, Image, Scale, entropy
 
 Status = Literal["optimal", "gap_reached", "time_limit", "memory_limit", "interrupted"]
@@ -55,6 +56,9 @@ class PosteriorProblem:
         that are tightest at v. p_x must meet all of them, and v is allowed if it meets these.
     image : array-like of shape (k, n), optional
         The matrix U; its columns are distributions. None for the identity.
+    averages : Averages, optional
+        Further conditions: averages of functions of the lift that are bounded. They take the
+        place of rows, of which there are none then.
 
     Examples
     --------
@@ -67,6 +71,7 @@ class PosteriorProblem:
     rows: FloatArray
     separate: Callable[[FloatArray], FloatArray] | None = None
     image: FloatArray | None = None
+    averages: Averages | None = None
 
     def __post_init__(self) -> None:
         p_x = np.array(self.p_x, dtype=float)
@@ -89,11 +94,24 @@ class PosteriorProblem:
                 f"p_x violates a row by {worst:.3g}, so not even a constant output is allowed. "
                 "Check that the rows were built from the same joint distribution as p_x."
             )
+        if self.averages is not None:
+            self._check_averages(self.averages, rows, p_x / p_x.sum())
         image = None if self.image is None else _distributions(self.image, p_x.size)
         for name, value in (("p_x", p_x / p_x.sum()), ("rows", rows), ("image", image)):
             if value is not None:
                 value.setflags(write=False)
             object.__setattr__(self, name, value)
+
+    def _check_averages(self, averages: Averages, rows: FloatArray, p_x: FloatArray) -> None:
+        if len(rows) or self.separate is not None:
+            raise InvalidParameterError("Give either rows or averages.")
+        if averages.lift.shape != (averages.weights.size, p_x.size):
+            raise InvalidParameterError(
+                f"averages must have lifts of shape ({averages.weights.size}, {p_x.size}), got "
+                f"{averages.lift.shape}."
+            )
+        if averages.excess(p_x[None])[0] > FEASIBILITY:
+            raise InfeasibleError("p_x exceeds an average, so not even a constant is allowed.")
 
     @property
     def n_symbols(self) -> int:
@@ -104,6 +122,11 @@ class PosteriorProblem:
     def utility(self) -> Image:
         """What an output costs, as a function of its posterior."""
         return Image(self.image)
+
+    @property
+    def convex(self) -> bool:
+        """Whether mixtures of allowed posteriors are allowed."""
+        return self.averages is None or self.averages.convex
 
     @property
     def scale(self) -> Scale:

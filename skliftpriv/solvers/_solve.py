@@ -7,8 +7,7 @@ from functools import partial
 from math import comb
 
 import numpy as np
-
-from scipy.sparse import csr_array, issparse
+from scipy.sparse import csr_array
 
 from .._limits import MOST_POSTERIOR_CELLS
 from ..exceptions import InvalidParameterError, SkliftprivError
@@ -64,8 +63,8 @@ def solve(
     problem : PosteriorProblem
         Distribution of the input, privacy rows, and what is to be kept.
     start : callable, optional
-        Yields arrays of posteriors, dense or sparse, shape (k, n), of which the allowed ones are used; its argument
-        is the number of seconds left. The solution keeps at least as much as the best mixture of
+        Yields arrays of posteriors, dense or sparse, shape (k, n), of which the allowed ones are
+        used; its argument is the number of seconds left. The solution keeps at least as much as the best mixture of
         them that averages to p, after any time limit. Nothing is taken from it if there is no
         search.
     method : {"auto", "column-generation", "vertices"}, default="auto"
@@ -120,7 +119,8 @@ def solve(
         raise InvalidParameterError(f"time_limit must be positive or None, got {time_limit!r}.")
     state = SolverState(problem.scale, gap, time_limit, verbose)
     first = iter(()) if start is None else start(state.left(default=_SECONDS))
-    if problem.separate is None and problem.image is None and problem.n_symbols > _MANY:
+    listed = problem.separate is None and problem.averages is None
+    if listed and problem.image is None and problem.n_symbols > _MANY:
         sparse = problem.n_symbols**2 > MOST_POSTERIOR_CELLS
         limit = None if sparse else _BLOCK_SHARE * state.left(default=_SECONDS)
         blocks = state if sparse else SolverState(problem.scale, gap, limit, verbose=False)
@@ -129,7 +129,7 @@ def solve(
         if sparse:
             return _solution(problem, state, outputs.posteriors, outputs.weights)
         first = _started(outputs.posteriors, blocks)
-    dense = (part.toarray() if issparse(part) else part for part in first)
+    dense = (_dense(part) for part in first)
     if problem.separate is not None:
         posteriors, weights = solve_by_cutting_planes(
             problem, dense, state, random_state, partial(solve, method=method, verbose=False)
@@ -141,6 +141,10 @@ def solve(
         )
     posteriors, weights = polish(problem, posteriors, weights)
     return _solution(problem, state, posteriors, weights)
+
+
+def _dense(posteriors: FloatArray | csr_array) -> FloatArray:
+    return np.asarray(posteriors.toarray() if isinstance(posteriors, csr_array) else posteriors)
 
 
 def _started(posteriors: csr_array, state: SolverState) -> Iterator[csr_array]:
@@ -161,6 +165,11 @@ def _dispatch(
     if len(reduced.directions) == 0:  # the rows do not distinguish inputs: output them
         return np.eye(reduced.p.size), reduced.p
     if method == "vertices":
+        if reduced.averages is not None:
+            raise InvalidParameterError(
+                'method="vertices" needs linear inequalities; averages of the lift have infinitely '
+                'many extreme points: use method="auto".'
+            )
         return solve_by_enumeration(reduced, state)
     easier = len(reduced.directions) == 1 or CouplingPricer.suits(reduced)
     if method == "auto" and not easier and _few_vertices(reduced):
@@ -209,7 +218,8 @@ def _exact_pricer(reduced: ReducedProblem, state: SolverState) -> Pricer | None:
             return CouplingPricer(reduced, state)
         except SkliftprivError:
             return None  # too many vertices, or cddlib failed
-    if reduced.utility.matrix is not None and len(reduced.utility.matrix) == 2:
+    binary = reduced.utility.matrix is not None and len(reduced.utility.matrix) == 2
+    if binary and reduced.convex:
         return LevelPricer(reduced, state)
     return None
 
@@ -221,6 +231,8 @@ def _few_vertices(reduced: ReducedProblem) -> bool:
     bounds the number of choices, of which about one in three hundred is a vertex.
     """
     n, r = reduced.p.size, len(reduced.directions)
+    if reduced.averages is not None:
+        return False
     choices = sum(comb(n, k) * comb(r, k - 1) * 2 ** (k - 1) for k in range(1, min(n, r + 1) + 1))
     return choices <= _FEW_CHOICES[reduced.utility.identity]
 

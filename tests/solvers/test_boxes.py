@@ -21,7 +21,11 @@ from .problems import alip_problem, random_joint
 def values(partition: Partition, box: int, points: np.ndarray) -> np.ndarray:
     """Return the linear bound of a box at posteriors, infinite outside of the box."""
     inside = (points >= partition.lower[box] - 1e-9) & (points <= partition.upper[box] + 1e-9)
-    return np.where(inside.all(axis=1) & partition.alive[box], points @ partition.costs(np.array([box]))[0], np.inf)
+    return np.where(
+        inside.all(axis=1) & partition.alive[box],
+        points @ partition.costs(np.array([box]))[0],
+        np.inf,
+    )
 
 
 def evaluate(partition: Partition, box: int) -> np.ndarray | None:
