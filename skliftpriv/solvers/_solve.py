@@ -64,9 +64,9 @@ def solve(
         Distribution of the input, privacy rows, and what is to be kept.
     start : callable, optional
         Yields arrays of posteriors, dense or sparse, shape (k, n), of which the allowed ones are
-        used; its argument is the number of seconds left. The solution keeps at least as much as the best mixture of
-        them that averages to p, after any time limit. Nothing is taken from it if there is no
-        search.
+        used; its argument is the number of seconds left. The solution keeps at least as much as
+        the best mixture of them that averages to p, after any time limit. Nothing is taken from
+        it if there is no search.
     method : {"auto", "column-generation", "vertices"}, default="auto"
         ``"vertices"`` enumerates all vertices with cddlib (GPL). It is for small
         problems only, and neither ``gap`` nor ``time_limit`` stops it. ``"column-generation"``
