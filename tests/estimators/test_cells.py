@@ -175,7 +175,7 @@ def test_typical_rows_depend_on_the_output_alone():
 
 
 def test_the_page_shows_the_typical_rows():
-    sanitizer = target(output="typical").fit(FRAME, INCOME)
+    sanitizer = target(output="typical", cells=12).fit(FRAME, INCOME)
     released = sanitizer.transform(FRAME)
     page = report_page(sanitizer)
     text = page[page.index("The rows that are released") : page.index("<h2>The cells")]
