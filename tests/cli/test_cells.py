@@ -299,7 +299,7 @@ def test_text_in_a_column_of_numbers_is_refused(store, table, refused, monkeypat
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
-@pytest.mark.parametrize("moment", ["count_rows", "_release"])
+@pytest.mark.parametrize("moment", ["count_rows", "write_release"])
 def test_a_file_that_changes_between_passes_is_refused(
     store, table, folder, refused, monkeypatch, suffix, moment
 ):
