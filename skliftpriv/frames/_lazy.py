@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 
 import narwhals as nw
 import pandas as pd
+from narwhals.dependencies import is_pyarrow_table
 
 from .._limits import MOST_TABLE_CELLS, refuse_beyond
 from ..exceptions import InvalidParameterError
@@ -46,6 +47,8 @@ class LazyTable:
     @classmethod
     def of(cls, X: Any) -> LazyTable | None:
         """Read a lazy frame; None if X is something else."""
+        if isinstance(X, pd.DataFrame) or is_pyarrow_table(X):  # whose names may repeat
+            return None
         frame = nw.from_native(X, pass_through=True, allow_series=True)
         return cls(frame) if isinstance(frame, nw.LazyFrame) else None
 
