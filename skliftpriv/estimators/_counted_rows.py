@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from .._arrays import Label
 from ..cells import Cells, CellsLike
 from ..exceptions import InvalidParameterError
 from ..frames import ColumnType, ContingencyTable, Table, as_columns, checked_weight, concerns
@@ -42,6 +43,8 @@ class CountedRows:
         What X was reduced to before it was counted.
     types : tuple of ColumnType
         Types of the useful columns; empty if they are not known.
+    pool : label or None
+        The symbol of X that stands for several rare values, if a sanitiser pooled them.
 
     Examples
     --------
@@ -70,6 +73,7 @@ class CountedRows:
     target: TargetCounts | None = None
     cells: Cells | None = None
     types: tuple[ColumnType, ...] = ()
+    pool: Label = None
 
     @classmethod
     def of(

@@ -8,7 +8,8 @@ from ..cells import CellsLike
 from ..notions import NotionLike
 from ._base import LiftSanitizer
 from ._fitting import Result
-from ._parameters import CELLS, COMMON, CONFIDENCE, NOTION, UNKNOWN, parameters
+from ._parameters import CELLS, COMMON, CONFIDENCE, NOTION, UNKNOWN, VALUES, parameters
+from ._values import Categories
 
 __all__ = ["SymbolSanitizer"]
 
@@ -27,6 +28,8 @@ class SymbolSanitizer(LiftSanitizer[Result]):
     lam: float = 0.5
     confidence: float | None = None
     cells: CellsLike | None = None
+    categories: Categories | None = None
+    min_count: int | None = None
     handle_unknown: str = "error"
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -35,4 +38,5 @@ class SymbolSanitizer(LiftSanitizer[Result]):
         **CONFIDENCE,
         **CELLS,
         **UNKNOWN,
+        **VALUES,
     }

@@ -114,7 +114,7 @@ def optimized_unary_encoding(joint: JointDistribution, notion: Notion) -> UnaryR
     pairs = isinstance(notion, LDP)
     _refuse_many_sets(*joint.shape, pairs=pairs)
     sets = WorstSets(joint, pairs=pairs)
-    alpha = largest_alpha(sets.lift, joint.p_s, notion)
+    alpha = largest_alpha(lambda alpha: [(sets.lift(alpha), joint.p_s)], notion)
     # Rounded up, toward more noise.
     weight = 0 if np.isinf(alpha) else int(np.ceil(TOTAL / (np.exp(alpha) + 1)))
     step = max(weight >> 40, 1)
