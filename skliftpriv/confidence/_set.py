@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import compress
@@ -256,6 +256,44 @@ class ConfidenceSet:
             estimate=read_only(self.estimate @ member),
             source=self.source._replace(merged=(place, tuple(labels))),
         )
+
+    def given_groups(
+        self, groups: Sequence[NDArray[np.intp]]
+    ) -> Iterator[tuple[NDArray[np.intp], ConfidenceSet]]:
+        """Yield confidence sets of the distributions given that X is in a group of symbols.
+
+        Given the group the rows are independent draws from P(S, X | group), so that each set is
+        that of its part of the table. With probability at least ``confidence`` all of them hold the
+        truth, because all intervals share the error. About a sensitive symbol without rows in a
+        group nothing is assumed: it may have any distribution there.
+
+        .. versionadded:: 0.2
+
+        Parameters
+        ----------
+        groups : sequence of ndarray of int
+            Positions of the useful symbols of each group.
+        """
+        if not (self.source.table.any(axis=0).all() and self.source.table.any(axis=1).all()):
+            raise InvalidParameterError(
+                "Confidence sets of parts of a table need rows for all of its symbols: leave out "
+                "symbols without rows, or only with weight 0."
+            )
+        n_s = self.shape[0]
+        n_intervals = sum(number_of_intervals(n_s, group.size) for group in groups)
+        error = (1.0 - self.confidence) / n_intervals
+        for group in groups:
+            counts = self.counts[:, group]
+            of_s = counts.sum(axis=1)
+            part = replace(
+                self,
+                counts=read_only(counts),
+                useful_labels=tuple(self.useful_labels[i] for i in group),
+                conditional=Box(*clopper_pearson(counts, of_s[:, None], error)),
+                prior=Box(*clopper_pearson(of_s, of_s.sum(), error)),
+                estimate=read_only(counts / counts.sum()),
+            )
+            yield group, part
 
     def drawing_from(self, joint: JointDistribution) -> ConfidenceSet:
         """Return the set for releases that compute P_Y from a joint distribution.

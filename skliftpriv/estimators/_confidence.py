@@ -45,13 +45,14 @@ def confidence_warnings(
             "before fit."
         )
     if is_constant(result):
-        rows = rows_needed(build, over)
-        reason = (
-            "More rows do not help: raise epsilon."
-            if rows is None
-            else f"Use about {rows:,} rows of the same kind, or try a larger epsilon or a smaller "
-            "confidence."
-        )
+        reason = "or try a larger epsilon or a smaller confidence."
+        if result.status == "time_limit" or not result.notion.per_output:
+            # To try many numbers of rows would take many times as long.
+            reason = f"Use more rows of the same kind, {reason}"
+        elif (rows := rows_needed(build, over)) is None:
+            reason = "More rows do not help: raise epsilon."
+        else:
+            reason = f"Use about {rows:,} rows of the same kind, {reason}"
         yield SampleSizeWarning(
             f"With confidence={over.confidence:g} and {over.n_rows:,} rows the output is "
             f"constant and says nothing about X. {reason}"

@@ -203,6 +203,8 @@ _TEXTS = {
     + _RANDOM,
     "known shell": _SMOOTHING + _OUTPUT + _REMAINDER + _RANDOM,
     "rest": _REMAINDER + _UNKNOWN + _RANDOM,
+    "confidence": _CONFIDENCE.replace(" unless ``categories`` lists them", "")
+    + "\n    .. versionadded:: 0.2\n",
     "fitted": _FITTED,
 }
 
