@@ -147,7 +147,8 @@ class _SideSets:
         bounds = np.zeros((2, len(self._sets), n_s, n_x))
         for g, (members, over) in enumerate(self._sets):
             bounds[:, g, :, members] = np.stack(over.conditional[:2]).transpose(2, 0, 1)
-        return Box(*(side.reshape(-1, n_x) for side in bounds))
+        low, high = (side.reshape(-1, n_x) for side in bounds)
+        return Box(low, high)
 
     def problem(self, joint: JointDistribution) -> PosteriorProblem:
         """Find the rows on demand, as for a confidence set without side channels."""
