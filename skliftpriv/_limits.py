@@ -27,6 +27,9 @@ MOST_FRACTIONS = 200_000
 #: Terms of the sums that certify and measure a channel for all that attackers may know: twenty
 #: nanoseconds each.
 MOST_SIDE_TERMS = 500_000_000
+#: Numbers that the exact worst case over confidence sets of all that attackers may know starts
+#: from, about ten microseconds each, up to twenty times with a mixed channel.
+MOST_SIDE_CELLS = 100_000
 #: Cells of a table with a confidence interval for each, about fifty microseconds each.
 MOST_INTERVALS = 50_000
 #: Inequalities of an optimal mechanism, and the numbers in them: 160 MB in each of six copies.

@@ -3,7 +3,6 @@
 from ._base import LiftSanitizer
 from ._bit_releaser import BitReleaser
 from ._conditional_reporting import ConditionalReporting
-from ._confidence import confidence_set
 from ._counted_rows import CountedRows, counted_columns
 from ._counting import CountingPlan
 from ._guarantee import Guarantee
@@ -22,6 +21,7 @@ from ._subset_merging import SubsetMergingSanitizer
 from ._subset_response import SRRSanitizer
 from ._symbol_sanitizer import SymbolSanitizer
 from ._unary_encoding import OUESanitizer
+from ._values import PublicValues, ValueLists, ValuesSummary, sensitive_names
 from ._watchdog import WatchdogSanitizer
 
 __all__ = [
@@ -35,6 +35,7 @@ __all__ = [
     "LiftSanitizer",
     "ORRSanitizer",
     "OUESanitizer",
+    "PublicValues",
     "RecordColumn",
     "Release",
     "Releaser",
@@ -45,13 +46,15 @@ __all__ = [
     "SubsetMergingSanitizer",
     "SymbolReleaser",
     "SymbolSanitizer",
+    "ValueLists",
+    "ValuesSummary",
     "WatchdogSanitizer",
     "advice_on_unknown",
     "check_keys",
-    "confidence_set",
     "counted_columns",
     "instead_of_seeing",
     "parameters",
+    "sensitive_names",
     "shared_counts",
     "validate",
 ]

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from .._arrays import Label
 from ..cells import Cells, CellsLike
 from ..exceptions import InvalidParameterError
 from ..frames import (
@@ -57,6 +58,8 @@ class CountedRows:
         Types of the useful columns; empty if they are not known.
     groups : str or None
         The column whose values stand for persons, each of whom was counted once.
+    pool : label or None
+        The symbol of X that stands for several rare values, if a sanitiser pooled them.
 
     Examples
     --------
@@ -86,6 +89,7 @@ class CountedRows:
     cells: Cells | None = None
     types: tuple[ColumnType, ...] = ()
     groups: str | None = None
+    pool: Label = None
 
     @classmethod
     def of(

@@ -67,8 +67,8 @@ confidence : float or None, default=None
     With None the budget holds for the distribution estimated at ``fit``. With a probability such
     as 0.95 it holds, with this probability, for the distribution that the rows came from; the
     cost in utility shrinks with more rows. Supports "lip", "alip" and "ldp". The rows must be
-    independent draws and contain all possible values, and weights must be whole numbers that
-    count rows.
+    independent draws and contain all possible values unless ``categories`` lists them, and weights
+    must be whole numbers that count rows.
 """
 
 _CELLS = """\
@@ -84,6 +84,25 @@ cells : int, estimator or None, default=None
     with ``confidence`` from at most a third of the rows, which are then not counted. A tree has a
     cell for every row, so ``handle_unknown`` does not apply to values of the useful columns; it
     applies to those of S if the mechanism sees S.
+
+    .. versionadded:: 0.2
+"""
+
+_VALUES = """\
+categories : dict or None, default=None
+    Closed lists of values that do not depend on the rows: a dict from columns (useful or
+    sensitive, by name or index; "sensitive_features" for S that is passed on its own) to all values
+    that they may hold, None for missing ones. Several useful columns may have all combinations of
+    their values. ``fit`` refuses rows with other values. ``transform`` never refuses a listed
+    value: one without rows at ``fit`` gets a draw from the distribution of Y. With ``confidence``
+    such values belong to the confidence set, and the rows need not contain all values.
+
+    .. versionadded:: 0.2
+min_count : int or None, default=None
+    Values of X with fewer rows (or a smaller sum of weights) are pooled: they are one symbol,
+    called "other values", which does not name them. So are the next rarest, until the pool has so
+    many rows. Values of several columns are pooled as combinations. Values not seen at ``fit`` do
+    not belong to the pool. With ``cells``, use their own smallest number of rows instead.
 
     .. versionadded:: 0.2
 """
@@ -207,6 +226,7 @@ _TEXTS = {
     "alpha": _ALPHA,
     "solver": _SOLVER,
     "shell": _CELLS
+    + _VALUES
     + _SMOOTHING
     + _CONFIDENCE
     + _TYPICAL
@@ -216,6 +236,8 @@ _TEXTS = {
     + _RANDOM,
     "known shell": _SMOOTHING + _OUTPUT + _REMAINDER + _RANDOM,
     "rest": _REMAINDER + _UNKNOWN + _RANDOM,
+    "confidence": _CONFIDENCE.replace(" unless ``categories`` lists them", "")
+    + "\n    .. versionadded:: 0.2\n",
     "fitted": _FITTED,
 }
 

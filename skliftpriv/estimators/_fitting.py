@@ -5,10 +5,12 @@ from __future__ import annotations
 import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import field, replace
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
 import numpy as np
+import pandas as pd
 from sklearn.utils.validation import check_is_fitted
 
 from ..cells import Cells, CellsLike
@@ -25,7 +27,7 @@ from ..mechanisms import ChannelResult, MechanismResult, PartitionResult
 from ..notions import NOTIONS, POLYHEDRAL_NOTIONS, Notion, NotionLike, make_notion
 from ..report import PrivacyReport
 from ..sampling import RandomState
-from ._confidence import confidence_set, confidence_warnings
+from ._confidence import confidence_warnings
 from ._counted_rows import CountedRows, counted_columns, counted_lazily, refuse_beside
 from ._counting import CountingPlan
 from ._guarantee import Guarantee
@@ -38,6 +40,7 @@ from ._releaser import Releaser, SymbolReleaser
 from ._releasing import ReleasingShell, warnings_beside
 from ._row_encoder import RowEncoder
 from ._target_among import target_warnings
+from ._values import Categories, PublicValues
 
 __all__ = ["FittingShell", "Result"]
 
@@ -58,6 +61,8 @@ class FittedState(Generic[Result]):
     alpha: float = 2.0
     confidence: float | None = None
     cells: CellsLike | None = None
+    categories: Categories | None = None
+    min_count: int | None = None
     handle_unknown: str = "error"
     record_id: ColumnKey | None = None
     groups: ColumnKey | None = None
@@ -123,7 +128,8 @@ class FittingShell(FittedState[Result], ReleasingShell):
                 f"{type(self).__name__} must override _make_releaser: only the outputs of a "
                 "ChannelResult are known to be symbols."
             )
-        return SymbolReleaser.of(result, rows.layout, cells=rows.cells, types=rows.types)
+        options = {"cells": rows.cells, "types": rows.types, "pool": rows.pool}
+        return SymbolReleaser.of(result, rows.layout, **options)
 
     def _known(self, result: Result, layout: Layout) -> Mapping[str, object]:
         """Return the fitted attributes that only this mechanism has."""
@@ -184,11 +190,12 @@ class FittingShell(FittedState[Result], ReleasingShell):
         self._check_records()
         rows = self._counted(X, y, sensitive_features, sample_weight, known)
         rows = rows if known is None else known + rows
-        result = self.result_for(rows)
-        for warning in self._warnings(rows, result):
+        values = self._public_values(rows)
+        result = self._result_for(values)
+        for warning in self._warnings(values, result):
             warnings.warn(warning, stacklevel=4)
         # Attributes are set only when all has succeeded, so a failed fit leaves no trace.
-        fitted = self._fitted(rows, result)
+        fitted = {**self._fitted(values, result), "counted_": rows}
         # An earlier table may have had names, and an earlier mechanism further attributes.
         for name in [name for name in self.__dict__ if name.endswith("_")]:
             del self.__dict__[name]
@@ -326,7 +333,15 @@ class FittingShell(FittedState[Result], ReleasingShell):
                 f"rows must be CountedRows, such as CountedRows.of(X, 's', 'x'), not "
                 f"{type(rows).__name__}."
             )
+        return self._result_for(self._public_values(rows))
+
+    def _public_values(self, rows: CountedRows) -> PublicValues:
+        """Check counted rows against lists of values, and pool rare ones."""
         rows.checked(self.sensitive, self.useful, self.cells, self.groups)
+        return PublicValues(rows, self.categories, self.min_count)
+
+    def _result_for(self, values: PublicValues) -> Result:
+        rows = values.rows
         if rows.cells is not None and self.confidence is not None and not rows.cells.summary.apart:
             raise InvalidParameterError(
                 f"confidence={self.confidence} needs cells that were learnt from other rows than "
@@ -347,7 +362,7 @@ class FittingShell(FittedState[Result], ReleasingShell):
                 f"{joint.sensitive_labels[0]!r} (n_samples={rows.n_rows}): there is nothing to "
                 "protect. Pass rows with at least two sensitive values."
             )
-        over = confidence_set(rows.counts, self.confidence)
+        over = values.confidence_set(self.confidence)
         return self._mechanism_for(rows)(joint, self._make_notion(), over)
 
     def _make_notion(self) -> Notion:
@@ -366,13 +381,14 @@ class FittingShell(FittedState[Result], ReleasingShell):
             )
         return notion
 
-    def _warnings(self, rows: CountedRows, result: Result) -> Iterator[Warning]:
+    def _warnings(self, values: PublicValues, result: Result) -> Iterator[Warning]:
         """Yield warnings about a result."""
+        rows = values.rows
 
         def build(over: ConfidenceSet | None) -> Result:
             return self._mechanism_for(rows)(result.joint, result.notion, over)
 
-        yield from confidence_warnings(result, build)
+        yield from confidence_warnings(result, build, closed=values.useful.closed)
         if result.status == "time_limit" and result.utility_kept < _NOTHING:
             yield UselessReleaseWarning(
                 "The search reached its time_limit, and the output says nothing about what was to "
@@ -392,19 +408,19 @@ class FittingShell(FittedState[Result], ReleasingShell):
             )
         yield from warnings_beside(rows.beside)
 
-    def _fitted(self, rows: CountedRows, result: Result) -> dict[str, object]:
+    def _fitted(self, values: PublicValues, result: Result) -> dict[str, object]:
         """Return all fitted attributes, public and private."""
+        rows = values.rows
         layout = rows.layout
-        release = self._make_release(result, rows)
+        release = self._make_release(result, values)
         return {
             # Copy lists, which could be changed in place.
             "_parameters": {
-                name: list(value) if isinstance(value, list) else value
+                name: deepcopy(value) if isinstance(value, list | dict) else value
                 for name, value in self.get_params().items()
             },
             "n_features_in_": len(layout.names),
             **layout.feature_names,
-            "counted_": rows,
             **({} if rows.cells is None else {"cells_": rows.cells}),
             "layout_": layout,
             "release_": release,
@@ -414,12 +430,13 @@ class FittingShell(FittedState[Result], ReleasingShell):
             "notion_": result.notion,
             "channel_": result.channel,
             "report_": result.report,
-            "guarantee_": self._guarantee(rows, result, draws=release.releaser.draws),
+            "guarantee_": self._guarantee(values, result, release),
             **self._known(result, layout),
         }
 
-    def _make_release(self, result: Result, rows: CountedRows) -> Release:
+    def _make_release(self, result: Result, values: PublicValues) -> Release:
         """Collect what is needed to release rows."""
+        rows = values.rows
         joint, cells, named = result.joint, rows.cells, self.get_params(deep=False)
         order = None
         if _places_new_values(result):
@@ -430,6 +447,8 @@ class FittingShell(FittedState[Result], ReleasingShell):
             sensitive=joint.sensitive_labels if self.needs_sensitive else None,
             cells=None if cells is None else cells.settled(joint.useful_labels, joint.p_x),
             order=order,
+            members=values.members,
+            lists=(values.useful, values.sensitive),
         )
         return Release(
             who=type(self).__name__,
@@ -441,22 +460,24 @@ class FittingShell(FittedState[Result], ReleasingShell):
             records=self._records_in(rows.layout),
         )
 
-    def _guarantee(self, rows: CountedRows, result: Result, *, draws: bool) -> Guarantee:
-        layout = rows.layout
+    def _guarantee(self, values: PublicValues, result: Result, release: Release) -> Guarantee:
+        rows, order = values.rows, release.encoder.order
+        layout, summary = rows.layout, values.summary(order)
         passed = layout.rest_names if self.remainder == "passthrough" else []
         # Not all sanitisers have this parameter.
         handle_unknown = self.get_params(deep=False).get("handle_unknown", "error")
-        randomized = draws or handle_unknown == "resample"
-        records = self._records_in(layout)
+        drawn = summary is not None and summary.draws(sees_sensitive=self.needs_sensitive)
+        randomized = release.releaser.draws or drawn or handle_unknown == "resample"
+        records = release.records
         return Guarantee(
             promise=result.notion,
             achieved=dict(result.report.levels_promised),
             holds=result.report.satisfied,
-            confidence=None if result.over is None else result.over.confidence,
+            confidence=self.confidence,
             smoothing=self.smoothing,
             weighted=rows.counts.weighted,
             # With a confidence set weights are whole numbers, which count rows.
-            n_rows=rows.n_rows if result.over is None else result.over.n_rows,
+            n_rows=result.over.n_rows if isinstance(result.over, ConfidenceSet) else rows.n_rows,
             sensitive=layout.sensitive_name,
             columns=tuple(layout.useful_names),
             unprotected=(*passed, *rows.beside),
@@ -465,10 +486,11 @@ class FittingShell(FittedState[Result], ReleasingShell):
             secret_randomness=self.random_state is None or not randomized,
             sees_sensitive=self.needs_sensitive,
             cells=None if rows.cells is None else rows.cells.summary,
-            places_new_values=_places_new_values(result),
+            places_new_values=order is not None,
             record_id=None if records is None else records.name,
             groups=rows.groups,
             keyed=self.secret is not None,
+            values=summary,
         )
 
     def fitted_parameters(self) -> dict[str, Any]:
@@ -511,6 +533,10 @@ def _places_new_values(result: MechanismResult) -> bool:
 
 
 def _same(now: Any, fitted: Any) -> bool:
+    if isinstance(now, dict) and isinstance(fitted, dict):
+        return now.keys() == fitted.keys() and all(_same(now[key], fitted[key]) for key in now)
+    if isinstance(now, pd.Index | pd.Series) and type(now) is type(fitted):
+        return bool(now.equals(fitted))
     if isinstance(now, np.ndarray) or isinstance(fitted, np.ndarray):
         return bool(np.array_equal(now, fitted))
     return now is fitted or (type(now) is type(fitted) and bool(now == fitted))

@@ -8,6 +8,7 @@ from typing import Any
 from .._format import html_card, html_table, number
 from ..cells import CellsSummary
 from ..notions import Notion
+from ._values import ValuesSummary
 
 __all__ = ["Guarantee"]
 
@@ -83,6 +84,10 @@ class Guarantee:
         Whether the noise comes from a ``secret``, so that it is the same in all releases.
 
         .. versionadded:: 0.2
+    values : ValuesSummary or None
+        Closed lists of values and pooled ones, if there are any.
+
+        .. versionadded:: 0.2
     """
 
     promise: Notion
@@ -100,6 +105,7 @@ class Guarantee:
     secret_randomness: bool
     sees_sensitive: bool = False
     cells: CellsSummary | None = None
+    values: ValuesSummary | None = None
     places_new_values: bool = False
     record_id: str | None = None
     groups: str | None = None
@@ -168,7 +174,8 @@ class Guarantee:
         lines = [f"Basis: {self.basis} ({self.counted}).", *self._estimate()]
         if self.cells is not None:
             lines.append(f"{self.about_cells}.")
-        lines.extend(self._records())
+        lines += self.about_values
+        lines += self._records()
         if self.sees_sensitive:
             lines.append(
                 f"The mechanism sees {self.sensitive}: rows that differ only in it are released "
@@ -183,9 +190,8 @@ class Guarantee:
             )
         if self.handle_unknown == "resample" and self.may_be_new is not None:
             new = self.may_be_new[0].upper() + self.may_be_new[1:]
-            lines.append(
-                f"{new} not seen at fit are replaced by a draw from P_Y: {self.with_new_values}."
-            )
+            seen = "neither seen at fit nor listed" if self._lists else "not seen at fit"
+            lines.append(f"{new} {seen} are replaced by a draw from P_Y: {self.with_new_values}.")
         return lines
 
     @property
@@ -229,8 +235,8 @@ class Guarantee:
         if self.confidence is not None:
             return [
                 "With this probability the budget holds for the distribution that the rows came "
-                "from, if they are independent draws from it and contain all of its values; levels "
-                "are for the worst distribution in the confidence set."
+                f"from, if {self.assumption}; levels are for the worst distribution in the "
+                "confidence set."
             ]
         lines = []
         if self.weighted:
@@ -244,6 +250,76 @@ class Guarantee:
                 "for the shares of the rows themselves the levels may be higher."
             )
         return lines
+
+    @property
+    def _lists(self) -> bool:
+        """Whether values may be known to be possible without having been seen."""
+        closed = self.values or ValuesSummary()
+        return closed.useful_closed or (self.sees_sensitive and closed.sensitive_closed)
+
+    @property
+    def assumption(self) -> str:
+        """What is assumed about the rows if the guarantee is for their distribution.
+
+        .. versionadded:: 0.2
+        """
+        draws = "they are independent draws from it"
+        known = self.values or ValuesSummary()
+        useful = ", ".join(self.columns)
+        if known.useful_closed and known.sensitive_closed:
+            return f"{draws} and categories lists all of its values"
+        if known.useful_closed:
+            return (
+                f"{draws}, categories lists all values of {useful}, and the rows contain all of "
+                f"{self.sensitive}"
+            )
+        if known.sensitive_closed:
+            return (
+                f"{draws}, categories lists all values of {self.sensitive}, and the rows contain "
+                f"all of {useful}"
+            )
+        return f"{draws} and contain all of its values"
+
+    @property
+    def about_values(self) -> list[str]:
+        """What is known about values beforehand, and what happens to rare ones, as sentences.
+
+        .. versionadded:: 0.2
+        """
+        if self.values is None:
+            return []
+        known, lines = self.values, []
+        if known.listed:
+            lines.append(f"The values of {', '.join(known.listed)} are listed (categories).")
+        if known.useful_unseen:
+            lines.append(
+                f"Listed values of {', '.join(self.columns)} without rows at fit "
+                f"({known.useful_unseen:,}) are replaced by a draw from P_Y: {self.with_listed}."
+            )
+        if known.sensitive_unseen:
+            lines.append(
+                f"Listed values of {self.sensitive} without rows at fit "
+                f"({known.sensitive_unseen:,}) are not covered: nothing is known about them."
+            )
+        rows = "rows, by weight" if self.weighted else "rows"
+        if known.pooled:
+            lines.append(
+                f"The {known.pooled:,} rarest values are treated as one, among them all with fewer "
+                f"than {known.min_count:,} {rows} (min_count)."
+            )
+        elif known.min_count is not None:
+            lines.append(f"All values have at least {known.min_count:,} {rows} (min_count).")
+        return lines
+
+    @property
+    def with_listed(self) -> str:
+        """What is guaranteed for a table with listed values that had no rows at fit.
+
+        .. versionadded:: 0.2
+        """
+        if self.confidence is not None:
+            return "the confidence set includes them"
+        return self.with_new_values
 
     @property
     def released(self) -> str:

@@ -32,6 +32,7 @@ __all__ = [
     "POSITIVE",
     "RECORDS",
     "UNKNOWN",
+    "VALUES",
     "Interval",
     "StrOptions",
     "checked",
@@ -94,6 +95,12 @@ CELLS: dict[str, Any] = {
         None,
     ],
     "output": [StrOptions({"label", "code", "posterior", "typical"})],
+}
+
+#: For sanitisers that release one symbol: lists of values, and one symbol for rare ones.
+VALUES: dict[str, Any] = {
+    "categories": [dict, None],
+    "min_count": [Interval(Integral, 1, None, closed="left"), None],
 }
 
 #: For mechanisms that can enforce alpha-lift privacy.

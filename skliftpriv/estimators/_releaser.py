@@ -87,6 +87,11 @@ class SymbolReleaser:
         on whether a value is missing.
     typical : sequence of tuples, optional
         A typical row for each output, if cells do not know what they hold.
+    drawn : csr_array of int64, optional
+        Integer weights of a draw from the distribution of Y, in one row, for values not seen at
+        fit; by default they follow from ``channel`` and ``p_x``.
+    pool : label, optional
+        The symbol of X that stands for rare values, which is not a value of the columns.
     """
 
     forms = ("label", "code", "posterior", "typical")
@@ -102,6 +107,8 @@ class SymbolReleaser:
         cells: Cells | None = None,
         types: Sequence[ColumnType] = (),
         typical: Sequence[tuple[Label, ...]] | None = None,
+        drawn: Weights | None = None,
+        pool: Label = None,
     ) -> None:
         self.types = types
         if typical is not None:
@@ -112,17 +119,22 @@ class SymbolReleaser:
         self.p_x = p_x
         self.layout = layout
         self.weights = weights
+        self.drawn = drawn
+        self.pool = pool
         self._sampler = Sampler(weights)
 
     @classmethod
     def of(cls, result: ChannelResult, layout: Layout, **options: Any) -> Self:
         """Take what is needed from the result of a mechanism, and leave the counts of S there."""
+        options["drawn"] = result.drawn_weights
         weights = result.certified.weights
         return cls(weights, result.channel, result.joint.p_x, layout, **options)
 
     @cached_property
     def _unseen(self) -> Sampler:
         """Sampler of the distribution of Y, for inputs not seen at fit."""
+        if self.drawn is not None:
+            return Sampler(self.drawn)
         p_y = self.channel.p_y(self.p_x)
         return Sampler(quantize(Channel((p_y / p_y.sum())[None, :])))
 
@@ -285,12 +297,13 @@ class SymbolReleaser:
     @cached_property
     def typical(self) -> list[tuple[Label, ...]]:
         """A typical row for each output."""
-        return typical_rows(self.channel, self.p_x, self.cells)
+        return typical_rows(self.channel, self.p_x, self.cells, self.pool)
 
     @cached_property
     def _valued(self) -> list[bool]:
         """Tell for each released column whether its labels are all values of the useful column."""
-        values = [set(part) for part in zip(*map(as_parts, self.channel.inputs), strict=True)]
+        inputs = [x for x in self.channel.inputs if self.pool is None or x != self.pool]
+        values = [set(part) for part in zip(*map(as_parts, inputs), strict=True)]
         labels = [set(part) for part in zip(*self._label_rows(as_text=False), strict=True)]
         if len(values) != len(labels):
             return [False] * len(labels)

@@ -106,6 +106,11 @@ def _check_order(rows: CountedRows) -> None:
             f"order='preserve' is for one useful column, but {listed} are {len(names)}: name one "
             "of them as useful, or use order='ignore'."
         )
+    if rows.pool is not None:
+        raise InvalidParameterError(
+            "order='preserve' merges neighbours, but min_count pools rare values from anywhere in "
+            "the order: leave out min_count= or order=."
+        )
     if not rows.counts.ordered:
         value = next(x for x in rows.counts.useful if x is not None)
         raise InvalidParameterError(

@@ -10,7 +10,8 @@ from ..notions import NotionLike
 from ..secret import SecretLike
 from ._base import LiftSanitizer
 from ._fitting import Result
-from ._parameters import CELLS, COMMON, CONFIDENCE, NOTION, RECORDS, UNKNOWN, parameters
+from ._parameters import CELLS, COMMON, CONFIDENCE, NOTION, RECORDS, UNKNOWN, VALUES, parameters
+from ._values import Categories
 
 __all__ = ["SymbolSanitizer"]
 
@@ -29,6 +30,8 @@ class SymbolSanitizer(LiftSanitizer[Result]):
     lam: float = 0.5
     confidence: float | None = None
     cells: CellsLike | None = None
+    categories: Categories | None = None
+    min_count: int | None = None
     handle_unknown: str = "error"
     record_id: ColumnKey | None = None
     groups: ColumnKey | None = None
@@ -41,4 +44,5 @@ class SymbolSanitizer(LiftSanitizer[Result]):
         **CELLS,
         **UNKNOWN,
         **RECORDS,
+        **VALUES,
     }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple, TypeAlias
@@ -178,6 +178,25 @@ class TargetCounts:
         )
         _refuse_many(values, len(pairs))
         return TargetCounts(self.table + other.table, self.edges)
+
+    def relabelled(self, names: Mapping[Label, Label]) -> TargetCounts:
+        """Return the counts with new names for values of X, adding up those with the same name."""
+        place: dict[Label, int] = {}
+        codes = []
+        for pair in self.table.useful:
+            assert isinstance(pair, tuple)
+            s, x = pair
+            codes.append(place.setdefault((s, names.get(x, x)), len(place)))
+        counts = np.zeros((len(self.table.sensitive), len(place)))
+        np.add.at(counts.T, codes, self.table.counts.T)
+        table = ContingencyTable(
+            counts,
+            self.table.sensitive,
+            list(place),
+            self.table.n_rows,
+            weighted=self.table.weighted,
+        )
+        return TargetCounts(table, self.edges)
 
     def given(self, joint: JointDistribution, *, sensitive: bool) -> FloatArray:
         """Return P(T|X) or, with ``sensitive``, P(T|S,X).

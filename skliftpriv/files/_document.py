@@ -21,6 +21,7 @@ from ._mechanism import write_layout, write_releaser
 from ._promises import write_facts, write_notion, write_report
 from ._reader import plain_number
 from ._seal import sealed
+from ._values import write_values
 
 __all__ = ["FACTS", "SECTIONS", "written"]
 
@@ -32,6 +33,7 @@ SECTIONS = (
     "records",
     "sensitive_values",
     "order",
+    "values",
     "n_sensitive",
     "cells",
     "channel",
@@ -44,6 +46,8 @@ SECTIONS = (
 FACTS = ("alpha_", "gap_", "optimum", "srlip_", "status_", "upper_bound_")
 #: Parameters that are never written.
 _NEVER = ("random_state", "secret")
+#: Parameters that stand in a section of their own.
+_ELSEWHERE = ("categories",)
 
 
 def written(sanitizer: ReleasingShell, key: bytes | None, *, include_joint: bool) -> bytes:
@@ -69,6 +73,7 @@ def written(sanitizer: ReleasingShell, key: bytes | None, *, include_joint: bool
         "records": _records(release),
         "sensitive_values": write_labels(release.encoder.sensitive or ()) if sees else None,
         "order": _order(release),
+        "values": write_values(release, sanitizer.guarantee_),
         "n_sensitive": int(sanitizer.n_sensitive_),
         "cells": _cells(release),
         "channel": write_releaser(release.releaser),
@@ -104,7 +109,7 @@ def _version() -> str:
 
 def _mechanism(sanitizer: ReleasingShell) -> dict[str, Any]:
     parameters = {
-        name: _plain(value)
+        name: None if name in _ELSEWHERE else _plain(value)
         for name, value in sanitizer.fitted_parameters().items()
         if name not in _NEVER
     }

@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 from .._arrays import SUM_TOLERANCE, FloatArray, Label
 from .._limits import MOST_BITS, MOST_CHANNEL_CELLS
 from ..cells import Cells
-from ..certificate import TOTAL, Weights
+from ..certificate import TOTAL, Weights, drawn_weights
 from ..channel import Channel, as_parts
 from ..estimators import BitReleaser, Layout, RecordColumn, Releaser, SymbolReleaser
 from ..exceptions import SavedFileError
@@ -139,8 +139,26 @@ class Sampled:
             return unary_channel(self.inputs, self.noise_weight)
         return Channel(self.weights / TOTAL, self.inputs, self.outputs)
 
-    def releaser(self, layout: Layout, channel: Channel | None, cells: Cells | None) -> Releaser:
-        """Return what samples and writes it."""
+    def releaser(
+        self,
+        layout: Layout,
+        channel: Channel | None,
+        cells: Cells | None,
+        shares: FloatArray | None = None,
+    ) -> Releaser:
+        """Return what samples and writes it.
+
+        Parameters
+        ----------
+        layout : Layout
+            The columns.
+        channel : Channel or None
+            P(Y|X).
+        cells : Cells or None
+            What rows are reduced to.
+        shares : ndarray, optional
+            Distribution of the pairs (s, x), if the mechanism sees S.
+        """
         if self.noise_weight is not None:
             return BitReleaser(self.weights, self.inputs, self.p_x, layout)
         assert channel is not None
@@ -153,6 +171,7 @@ class Sampled:
             cells=cells,
             types=self.types,
             typical=self.typical,
+            drawn=drawn_weights(self.weights, self.p_x if shares is None else shares),
         )
 
 

@@ -6,7 +6,7 @@ import math
 from dataclasses import asdict, fields
 from typing import Any
 
-from ..estimators import Guarantee, Layout
+from ..estimators import Guarantee, Layout, ValuesSummary
 from ..exceptions import SavedFileError
 from ..mechanisms import SideChannelReport
 from ..notions import ALIP, LDP, LIP, SRLIP, AlphaLift, Chi2Lift, L1Lift, Notion, RelaxedLift
@@ -178,6 +178,8 @@ class Facts:
         handle_unknown: str,
         *,
         draws: bool,
+        sees_sensitive: bool,
+        values: ValuesSummary | None,
         **known: Any,
     ) -> Guarantee:
         """Return the guarantee that these facts and the rest of the file make."""
@@ -185,6 +187,7 @@ class Facts:
             raise SavedFileError("report.levels_worst must go with guarantee.confidence")
         if any(math.isnan(level) for level in report.levels_promised.values()):
             raise SavedFileError("the levels of the report must be numbers")
+        drawn = values is not None and values.draws(sees_sensitive=sees_sensitive)
         return Guarantee(
             promise=report.notion,
             achieved=dict(report.levels_promised),
@@ -197,8 +200,10 @@ class Facts:
             columns=tuple(layout.useful_names),
             unprotected=self.unprotected,
             handle_unknown=handle_unknown,
-            randomized=draws or handle_unknown == "resample",
+            randomized=draws or drawn or handle_unknown == "resample",
             secret_randomness=True,
+            sees_sensitive=sees_sensitive,
+            values=values,
             groups=self.groups,
             **known,
         )

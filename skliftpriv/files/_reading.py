@@ -17,11 +17,9 @@ from ..confidence import ConfidenceSet
 from ..distribution import JointDistribution
 from ..estimators import (
     CountedRows,
-    Layout,
     Release,
     RowEncoder,
     advice_on_unknown,
-    confidence_set,
     instead_of_seeing,
 )
 from ..exceptions import SavedFileError
@@ -33,6 +31,7 @@ from ..mechanisms import (
     UnaryResult,
     recertified,
     unary_recertified,
+    worst_levels_again,
 )
 from ..notions import Notion
 from ..report import PrivacyReport, worst_levels
@@ -44,6 +43,7 @@ from ._mechanism import Sampled, read_layout, read_records, read_releaser
 from ._promises import Facts, read_notion, read_report
 from ._reader import Node, distinct
 from ._seal import FORMAT, VERSION
+from ._values import SavedValues, read_values
 
 __all__ = ["read_document"]
 
@@ -70,13 +70,22 @@ def read_document(node: Node) -> LoadedSanitizer:
     sampled = read_releaser(part["channel"], layout, cells, n_pairs)
     notion = read_notion(part["notion"])
     facts, report = Facts(part["guarantee"]), read_report(part["report"], notion)
+    values = read_values(part["values"], layout, sampled, sensitive, mechanism["n_sensitive"])
     joint = None
     if not part["joint"].is_null():
-        joint = _Certified(part["joint"], sampled, facts, notion, report, sensitive)
+        rows = CountedRows(
+            _read_counts(part["joint"], facts),
+            layout,
+            cells=cells,
+            types=sampled.types,
+            groups=facts.groups,
+        )
+        joint = _Certified(part["joint"], rows, values, sampled, facts, notion, report, sensitive)
     elif sensitive is not None:
         raise part["joint"].wrong("the joint distribution, because the mechanism sees S")
     channel = sampled.channel if sensitive is None or joint is None else joint.result.channel
-    releaser = sampled.releaser(layout, channel, cells)
+    shares = None if sensitive is None or joint is None else joint.joint.matrix.ravel()
+    releaser = sampled.releaser(layout, channel, cells, shares)
     if mechanism["output"] not in releaser.forms:
         raise part["mechanism"].wrong(f"one with an output among {', '.join(releaser.forms)}")
     unknown = mechanism["handle_unknown"]
@@ -84,7 +93,14 @@ def read_document(node: Node) -> LoadedSanitizer:
     release = Release(
         who=mechanism["name"],
         layout=layout,
-        encoder=RowEncoder(sampled.inputs, layout, sensitive=sensitive, cells=settled, order=order),
+        encoder=RowEncoder(
+            sampled.inputs,
+            layout,
+            sensitive=sensitive,
+            cells=settled,
+            order=order,
+            lists=values.lists,
+        ),
         releaser=releaser,
         advice=advice_on_unknown(unknown),
         blind=instead_of_seeing(mechanism["parameters"]),
@@ -96,6 +112,7 @@ def read_document(node: Node) -> LoadedSanitizer:
         unknown or "error",
         draws=releaser.draws,
         sees_sensitive=sensitive is not None,
+        values=values.summary(layout, sampled, mechanism["n_sensitive"], order),
         cells=None if cells is None else cells.summary,
         record_id=None if records is None else records.name,
         places_new_values=order is not None,
@@ -104,7 +121,9 @@ def read_document(node: Node) -> LoadedSanitizer:
     if cells is not None:
         fitted["cells_"] = cells
     if joint is not None:
-        fitted |= joint.fitted(layout, cells, sampled)
+        fitted |= joint.fitted
+    if "categories" in mechanism["parameters"]:  # not all sanitisers have lists of values
+        mechanism["parameters"]["categories"] = values.categories(layout)
     return LoadedSanitizer.of(release, guarantee, mechanism, **fitted)
 
 
@@ -163,11 +182,29 @@ def _read_sensitive(node: Node, n_sensitive: int) -> list[Any] | None:
     return labels
 
 
+def _read_counts(node: Node, facts: Facts) -> ContingencyTable:
+    sensitive, useful, counts, order = node.fields("sensitive", "useful", "counts", "order")
+    s, x = read_labels(sensitive), read_labels(useful)
+    distinct(s, sensitive)
+    distinct(x, useful)
+    rows = np.array([row.numbers(len(x), low=0.0) for row in counts.items(len(s))])
+    return ContingencyTable(
+        rows,
+        s,
+        x,
+        facts.n_rows,
+        weighted=facts.weighted,
+        order=None if order.is_null() else tuple(read_labels(order)),
+    )
+
+
 @dataclass
 class _Certified:
     """The joint distribution of a file, and the mechanism certified for it."""
 
     node: Node
+    rows: CountedRows
+    values: SavedValues
     sampled: Sampled
     facts: Facts
     notion: Notion
@@ -203,42 +240,28 @@ class _Certified:
         lifts = lift(result.shown.p_sy)
         yield report.levels_after, worst_levels(self.notion, lifts, self.joint.p_s)
         if self.over is not None and report.levels_worst is not None:
-            within = self.over.given_both() if result.sees_sensitive else self.over
-            yield (
-                report.levels_worst,
-                within.worst_levels(result.certified.weights, self.notion),
+            found = worst_levels_again(
+                self.joint,
+                self.notion,
+                result.certified.weights,
+                self.over,
+                sees_sensitive=result.sees_sensitive,
             )
-
-    @cached_property
-    def counts(self) -> ContingencyTable:
-        sensitive, useful, counts, order = self.node.fields(
-            "sensitive", "useful", "counts", "order"
-        )
-        s, x = read_labels(sensitive), read_labels(useful)
-        distinct(s, sensitive)
-        distinct(x, useful)
-        rows = np.array([row.numbers(len(x), low=0.0) for row in counts.items(len(s))])
-        return ContingencyTable(
-            rows,
-            s,
-            x,
-            self.facts.n_rows,
-            weighted=self.facts.weighted,
-            order=None if order.is_null() else tuple(read_labels(order)),
-        )
+            yield report.levels_worst, found
 
     @cached_property
     def joint(self) -> JointDistribution:
-        return self.counts.joint(self.facts.smoothing)
+        return self.rows.counts.joint(self.facts.smoothing)
 
     @cached_property
     def over(self) -> ConfidenceSet | None:
-        return confidence_set(self.counts, self.facts.confidence)
+        return self.values.of_rows(self.rows, self.node).confidence_set(self.facts.confidence)
 
     @cached_property
     def _holds(self) -> bool:
         if self.sampled.noise_weight is not None:
-            return unary_recertified(self.joint, self.notion, self.sampled.noise_weight)
+            noise = self.sampled.noise_weight
+            return unary_recertified(self.joint, self.notion, noise, over=self.over)
         assert isinstance(self.result, ChannelResult)
         return self.result.certified.satisfied
 
@@ -268,11 +291,9 @@ class _Certified:
         )
         return ChannelResult(**known, certified=certified, sees_sensitive=sees)
 
-    def fitted(self, layout: Layout, cells: Any, sampled: Sampled) -> dict[str, Any]:
-        """Return the attributes of a sanitiser that knows the joint distribution."""
-        counted = CountedRows(
-            self.counts, layout, cells=cells, types=sampled.types, groups=self.facts.groups
-        )
-        found = {"joint_": self.joint, "counted_": counted, "result_": self.result}
+    @property
+    def fitted(self) -> dict[str, Any]:
+        """The attributes of a sanitiser that knows the joint distribution."""
+        found = {"joint_": self.joint, "counted_": self.rows, "result_": self.result}
         conditional: Channel | None = getattr(self.result, "conditional", None)
         return found if conditional is None else {**found, "conditional_channel_": conditional}

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -62,6 +63,9 @@ class SymbolEncoder:
         Turns columns into symbols: their values, or the cells that rows are reduced to.
     order : SymbolOrder, optional
         Stands in for a symbol that is not in the list by one that is.
+    members : dict, default={}
+        For symbols that stand for several values: the values, and the symbols that they belong
+        to. The names of such symbols are not values themselves.
     """
 
     def __init__(
@@ -70,11 +74,15 @@ class SymbolEncoder:
         encode: Callable[[Sequence[Any]], Encoded] = encode_rows,
         *,
         order: SymbolOrder | None = None,
+        members: Mapping[Label, Label] = MappingProxyType({}),
     ) -> None:
         self.symbols = tuple(symbols)
         self._encode = encode
         self._order = order
-        self._code = {symbol: code for code, symbol in enumerate(self.symbols)}
+        place = {symbol: code for code, symbol in enumerate(self.symbols)}
+        pools = set(members.values())
+        self._code = {symbol: code for symbol, code in place.items() if symbol not in pools}
+        self._code |= {value: place[symbol] for value, symbol in members.items()}
 
     def codes(self, columns: Sequence[Any]) -> tuple[Codes, list[Label]]:
         """Encode rows as numbers, -1 for unknown symbols, and list the unknown symbols."""

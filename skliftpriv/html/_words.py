@@ -69,6 +69,8 @@ def limits(sanitizer: ReleasingShell, shuffled: bool) -> list[tuple[str, str]]:
             "release, not with those who receive the data.",
         ),
     ]
+    if guarantee.about_values:
+        found.insert(-2, ("Listed and rare values", " ".join(guarantee.about_values)))
     if sanitizer.needs_sensitive:
         found.insert(-1, ("Unequal treatment", _unequal(guarantee)))
     if not guarantee.holds:
@@ -90,8 +92,8 @@ def _basis(sanitizer: ReleasingShell) -> str:
     if guarantee.confidence is not None:
         return (
             f"Covered with probability {guarantee.confidence:g}: then the budget holds for the "
-            f"distribution that the {rows} came from, if they are independent draws from one and "
-            "show all of its values. With the remaining probability it may not."
+            f"distribution that the {rows} came from, if {guarantee.assumption}. With the "
+            "remaining probability it may not."
         )
     verb = "holds exactly" if guarantee.holds else "is missed"
     changes = []
@@ -169,11 +171,14 @@ def _new_values(guarantee: Guarantee) -> str:
             "that was, or the lowest."
         )
     new = guarantee.may_be_new
+    known = guarantee.values
+    listed = known is not None and (known.useful_closed or known.sensitive_closed)
+    not_known = "neither counted nor listed" if listed else "not counted"
     if new is not None and guarantee.handle_unknown == "error":
-        said.append(f"Rows with {new} that were not counted are refused.")
+        said.append(f"Rows with {new} that were {not_known} are refused.")
     elif new is not None:
         still = guarantee.with_new_values
-        said.append(f"Rows with {new} that were not counted get a draw: {still}.")
+        said.append(f"Rows with {new} that were {not_known} get a draw: {still}.")
     return " ".join(said)
 
 

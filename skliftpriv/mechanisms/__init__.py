@@ -4,7 +4,7 @@ from ._conditional_reporting import ConditionalResult, conditional_reporting
 from ._optimal_response import optimal_random_response
 from ._product import product_channel
 from ._randomized_response import generalized_randomized_response
-from ._recheck import recertified, unary_recertified
+from ._recheck import recertified, unary_recertified, worst_levels_again
 from ._result import (
     ChannelResult,
     MechanismResult,
@@ -55,4 +55,5 @@ __all__ = [
     "unary_channel",
     "unary_recertified",
     "watchdog",
+    "worst_levels_again",
 ]

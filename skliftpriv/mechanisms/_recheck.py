@@ -7,19 +7,27 @@ from collections.abc import Sequence
 import numpy as np
 
 from .._arrays import Label
-from ..certificate import TOTAL, CertifiedChannel, Weights, certify, certify_over
+from ..certificate import (
+    TOTAL,
+    CertifiedChannel,
+    Weights,
+    certify,
+    certify_over,
+    worst_levels_over,
+)
 from ..channel import Channel
-from ..confidence import ConfidenceSet
+from ..confidence import Distributions, JointList, Over, checked_set
 from ..distribution import JointDistribution
 from ..notions import LDP, SRLIP, Notion
 from ._pairs import pair_labels, pair_masses
-from ._result import check_set
 from ._side_channel import attribute_codes
-from ._side_check import SideChannelCheck, refuse_many_terms
-from ._unary_encoding import refuse_many_sets
+from ._side_check import refuse_many_terms
+from ._side_members import SideMembers, side_members
+from ._unary_encoding import refuse_many_programs, refuse_many_sets
 from ._unary_sets import WorstSets
+from ._unary_worst import WorstFractions
 
-__all__ = ["recertified", "unary_recertified"]
+__all__ = ["recertified", "unary_recertified", "worst_levels_again"]
 
 
 def recertified(
@@ -28,7 +36,7 @@ def recertified(
     weights: Weights,
     outputs: Sequence[Label],
     *,
-    over: ConfidenceSet | None = None,
+    over: Over = None,
     sees_sensitive: bool = False,
 ) -> CertifiedChannel:
     """Check in exact arithmetic whether integer weights meet a notion; they are not changed.
@@ -45,8 +53,8 @@ def recertified(
         Rows sum to 2^62; every output must occur.
     outputs : sequence of labels
         Names of the outputs.
-    over : ConfidenceSet, optional
-        Check for every distribution in this set instead.
+    over : ConfidenceSet or list of JointDistribution, optional
+        Check for every distribution in this set instead; those of a list besides ``joint``.
     sees_sensitive : bool, default=False
         Whether the inputs are all pairs (s, x), x varying fastest, rather than x.
 
@@ -65,15 +73,12 @@ def recertified(
     >>> found.satisfied
     True
     """
-    check_set(over, joint)
+    within = _within(over, joint, sees_sensitive)
     inputs = pair_labels(joint) if sees_sensitive else joint.useful_labels
     channel = Channel(weights / TOTAL, inputs, outputs)
     if isinstance(notion, SRLIP):
-        attributes = attribute_codes(joint)
-        refuse_many_terms(joint, attributes, weights.shape[1])
-        met = SideChannelCheck(joint.masses, attributes, notion)(weights)
-    elif over is not None:
-        within = over.given_both() if sees_sensitive else over
+        met = _side_members(within, joint, notion, weights).check(weights)
+    elif within is not None:
         met = certify_over(within, weights, notion)
     else:
         masses = pair_masses(joint) if sees_sensitive else joint.masses
@@ -87,7 +92,46 @@ def recertified(
     )
 
 
-def unary_recertified(joint: JointDistribution, notion: Notion, noise_weight: int) -> bool:
+def worst_levels_again(
+    joint: JointDistribution,
+    notion: Notion,
+    weights: Weights,
+    over: Over,
+    *,
+    sees_sensitive: bool = False,
+) -> dict[str, float]:
+    """Compute the levels of a report over a set of distributions again.
+
+    .. versionadded:: 0.2
+
+    Parameters
+    ----------
+    joint, notion, weights, over, sees_sensitive
+        As in :func:`recertified`; ``over`` is not None.
+    """
+    within = _within(over, joint, sees_sensitive)
+    assert within is not None
+    if isinstance(notion, SRLIP):
+        return _side_members(within, joint, notion, weights).worst_levels(weights)
+    return worst_levels_over(within, weights, notion)
+
+
+def _within(over: Over, joint: JointDistribution, sees_sensitive: bool) -> Distributions | None:
+    members = checked_set(over, joint)
+    return members.given_both() if members is not None and sees_sensitive else members
+
+
+def _side_members(
+    within: Distributions | None, joint: JointDistribution, notion: SRLIP, weights: Weights
+) -> SideMembers:
+    attributes = attribute_codes(joint)
+    refuse_many_terms(joint, attributes, weights.shape[1])
+    return side_members(within or JointList.of(joint), attributes, notion)
+
+
+def unary_recertified(
+    joint: JointDistribution, notion: Notion, noise_weight: int, *, over: Over = None
+) -> bool:
     """Check in exact arithmetic whether unary encoding with this noise meets a notion.
 
     .. versionadded:: 0.2
@@ -100,7 +144,14 @@ def unary_recertified(joint: JointDistribution, notion: Notion, noise_weight: in
         The notion with its budget.
     noise_weight : int
         The bit of another symbol is 1 with probability noise_weight / 2^62.
+    over : ConfidenceSet or list of JointDistribution, optional
+        Check for every distribution in this set instead; those of a list besides ``joint``.
     """
     pairs = isinstance(notion, LDP)
     refuse_many_sets(*joint.shape, pairs=pairs)
-    return WorstSets(joint, pairs=pairs).exactly_met(notion, noise_weight)
+    members = checked_set(over, joint) or JointList.of(joint)
+    if isinstance(members, JointList):
+        each = (WorstSets(masses, pairs=pairs) for masses in members.masses)
+        return all(sets.exactly_met(notion, noise_weight) for sets in each)
+    refuse_many_programs(members, notion)
+    return WorstFractions(members, notion).noise_weight() <= noise_weight

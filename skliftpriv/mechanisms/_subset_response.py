@@ -12,7 +12,7 @@ from scipy.sparse import csr_array, eye_array, vstack
 from .._arrays import FloatArray
 from .._limits import MERGE, MOST_CHANNEL_CELLS, MOST_OPTIMIZED, POOL, refuse_beyond
 from .._progress import Progress
-from ..confidence import ConfidenceSet
+from ..confidence import Over, checked_set
 from ..distribution import JointDistribution
 from ..exceptions import SizeLimitError
 from ..measures import entropy
@@ -53,7 +53,7 @@ def subset_random_response(
     gap: float = 1e-6,
     time_limit: float | None = 60.0,
     verbose: bool | None = None,
-    over: ConfidenceSet | None = None,
+    over: Over = None,
 ) -> GroupedResult:
     """Keep low-risk symbols unchanged and randomise the others optimally within groups.
 
@@ -83,9 +83,12 @@ def subset_random_response(
     verbose : bool or None, default=None
         Show progress on standard error: always, never or, with None, in a terminal or a notebook
         once the work takes longer than three seconds.
-    over : ConfidenceSet, optional
+    over : ConfidenceSet or list of JointDistribution, optional
         Meet the budget, of LIP, ALIP or LDP, for every distribution in this set; by default for
-        ``joint`` alone.
+        ``joint`` alone. Those of a list are covered besides ``joint``.
+
+        .. versionchanged:: 0.2
+            A list of distributions is accepted.
 
     Returns
     -------
@@ -101,6 +104,7 @@ def subset_random_response(
     0.816
     """
     start = time.monotonic()
+    over = checked_set(over, joint)
     risky = MergedColumns(joint, notion, over).risky
     n_risky = int(risky.sum())
     refuse_beyond(
@@ -119,7 +123,7 @@ def subset_random_response(
 
 
 def first_posteriors(
-    joint: JointDistribution, notion: Notion, over: ConfidenceSet | None, seconds: float
+    joint: JointDistribution, notion: Notion, over: Over, seconds: float
 ) -> Iterator[csr_array]:
     """Yield the posteriors of X that subset merging and then subset random response use.
 
@@ -166,7 +170,7 @@ def _everywhere(
 def _solved_groups(
     joint: JointDistribution,
     notion: Notion,
-    over: ConfidenceSet | None,
+    over: Over,
     groups: list[Indices],
     time_limit: float | None,
     verbose: bool | None = None,
@@ -190,7 +194,7 @@ def _solved_groups(
 def _assembled(
     joint: JointDistribution,
     notion: Notion,
-    over: ConfidenceSet | None,
+    over: Over,
     groups: list[Indices],
     solutions: list[PosteriorSolution],
     status: str,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -13,17 +13,27 @@ from .._arrays import Label
 from .._limits import MERGE, MOST_BITS, MOST_EXACT_CELLS, POOL, refuse_beyond
 from ..certificate import TOTAL, Weights
 from ..channel import Channel, set_labels
+from ..confidence import (
+    Cases,
+    ConfidenceSet,
+    JointList,
+    Over,
+    checked_set,
+    levels_of,
+)
 from ..distribution import JointDistribution
 from ..exceptions import UnsupportedNotionError
 from ..notions import ALIP, LDP, LIP, Notion
 from ._result import MechanismResult, ShownOutputs
 from ._tuned_protocol import largest_alpha, status_of
 from ._unary_sets import WorstSets, all_sets, unary_report
+from ._unary_worst import WorstFractions
 
 __all__ = [
     "UnaryResult",
     "bit_weights",
     "optimized_unary_encoding",
+    "refuse_many_programs",
     "refuse_many_sets",
     "unary_channel",
 ]
@@ -100,7 +110,9 @@ def unary_channel(symbols: Sequence[Label], noise_weight: int) -> Channel | None
     return Channel(matrix.prod(axis=2), symbols, set_labels(symbols, bits))
 
 
-def optimized_unary_encoding(joint: JointDistribution, notion: Notion) -> UnaryResult:
+def optimized_unary_encoding(
+    joint: JointDistribution, notion: Notion, *, over: Over = None
+) -> UnaryResult:
     r"""Output a noisy bit per symbol: 1 with probability 1/2 for the true symbol, else rarely.
 
     .. math:: P(E_{x'} = 1 | x) = 1/2\ (x' = x), \qquad 1 / (e^\alpha + 1)\ (x' \ne x)
@@ -116,6 +128,12 @@ def optimized_unary_encoding(joint: JointDistribution, notion: Notion) -> UnaryR
         Distribution of the sensitive and the useful variable.
     notion : LIP, ALIP or LDP
         The budget.
+    over : ConfidenceSet or list of JointDistribution, optional
+        Meet the budget for every distribution in this set; by default for ``joint`` alone. Those of
+        a list are covered besides ``joint``. Over a confidence set the worst lift of all 2^n sets
+        is bounded by a linear program, so that there may be a little more noise than needed.
+
+        .. versionadded:: 0.2
 
     Returns
     -------
@@ -136,23 +154,65 @@ def optimized_unary_encoding(joint: JointDistribution, notion: Notion) -> UnaryR
         )
     pairs = isinstance(notion, LDP)
     refuse_many_sets(*joint.shape, pairs=pairs)
-    sets = WorstSets(joint, pairs=pairs)
-    alpha = largest_alpha(sets.lift, joint.p_s, notion)
-    # Rounded up, toward more noise.
-    weight = 0 if np.isinf(alpha) else int(np.ceil(TOTAL / (np.exp(alpha) + 1)))
-    step = max(weight >> 40, 1)
-    while not sets.exactly_met(notion, weight):
-        # At one half all bits have the same distribution and every lift is 1.
-        weight, step = min(weight + step, TOTAL // 2), 2 * step
-    report, error = unary_report(joint, notion, sets, weight)
+    members = checked_set(over, joint) or JointList.of(joint)
+    if isinstance(members, JointList):
+        alpha, weight, worst = _for_joints(members, notion, pairs=pairs)
+    else:
+        alpha, weight, worst = _for_set(members, notion)
+    report, error = unary_report(joint, notion, WorstSets(joint.masses, pairs=pairs), weight)
     return UnaryResult(
         joint=joint,
         notion=notion,
         alpha=alpha,
         noise_weight=weight,
-        report=report,
+        report=report if over is None else replace(report, levels_worst=worst),
         information_error=error,
         status=status_of(alpha),
+        over=None if over is None else members,
+    )
+
+
+def _for_joints(
+    joints: JointList, notion: Notion, *, pairs: bool
+) -> tuple[float, int, dict[str, float]]:
+    """Return alpha and the noise weight for several distributions, and the worst levels."""
+    each = [WorstSets(masses, pairs=pairs) for masses in joints.masses]
+
+    def cases(alpha: float) -> Cases:
+        return [(sets.lift(alpha), sets.p_s) for sets in each]
+
+    alpha = largest_alpha(cases, notion)
+    # Rounded up, toward more noise.
+    weight = 0 if np.isinf(alpha) else int(np.ceil(TOTAL / (np.exp(alpha) + 1)))
+    step = max(weight >> 40, 1)
+    while not all(sets.exactly_met(notion, weight) for sets in each):
+        # At one half all bits have the same distribution and every lift is 1.
+        weight, step = min(weight + step, TOTAL // 2), 2 * step
+    levels = levels_of(notion, cases(_alpha_of(weight)))
+    return alpha, weight, {side: 0.0 + float(level.max()) for side, level in levels.items()}
+
+
+def _for_set(over: ConfidenceSet, notion: Notion) -> tuple[float, int, dict[str, float]]:
+    """Return alpha and the noise weight for a confidence set, and the worst levels."""
+    refuse_many_programs(over, notion)
+    worst = WorstFractions(over, notion)
+    weight = worst.noise_weight()
+    return _alpha_of(weight), weight, worst.worst_levels(weight)
+
+
+def _alpha_of(weight: int) -> float:
+    return np.inf if weight == 0 else float(np.log(TOTAL / weight - 1))
+
+
+def refuse_many_programs(over: ConfidenceSet, notion: Notion) -> None:
+    """Raise an error if the worst case over a confidence set takes too large linear programs."""
+    n_s, n_x = over.shape
+    cells = n_s * (n_s if isinstance(notion, LDP) else 2) * n_s * n_x
+    refuse_beyond(
+        MOST_EXACT_CELLS // 4,
+        cells,
+        f"the worst case over the confidence set is bounded by programs with {cells:,} numbers",
+        f"{POOL}, or use confidence=None",
     )
 
 

@@ -261,7 +261,9 @@ def test_the_search_for_a_product_releases_nothing_if_there_is_no_time(monkeypat
 def test_the_search_for_a_product_stops_at_its_limit(limit):
     joint = product_joint((4, 4, 4), 0, 3)
     start = _product.time.monotonic()
-    channel, _ = _product.best_product(joint, SRLIP(0.5), attribute_codes(joint), limit)
+    channel, _ = _product.best_product(
+        joint, SRLIP(0.5), attribute_codes(joint), _product.ProductLimits(limit)
+    )
     seconds = _product.time.monotonic() - start
     # The solver of the last protocol looks at the clock a few times more.
     assert limit <= seconds < limit + 50 * WorkClock.TICK
