@@ -6,8 +6,8 @@ import numpy as np
 
 from ._bound import BoundImprover
 from ._column_pool import ColumnPool
-from ._facets import FacetImprover
 from ._pair_columns import price_pairs
+from ._planes import PlaneImprover
 from ._presolve import ReducedProblem
 from ._pricing import first_columns, price_heuristically
 from ._state import SolverState
@@ -40,7 +40,7 @@ def generate_columns(
     price_heuristically(pool, lp, state, rng)
     if not certify:
         return
-    if not state.finished and FacetImprover.suits(reduced):
-        FacetImprover(state, reduced, pool, lp).run()
+    if not state.finished and PlaneImprover.suits(reduced):
+        PlaneImprover(state, reduced, pool, lp).run()
     if not state.finished:
         BoundImprover(state, reduced, pool, lp, largest).run()

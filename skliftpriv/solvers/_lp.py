@@ -1,4 +1,4 @@
-"""The only module that calls HiGHS: two linear programs that are solved repeatedly."""
+"""The only module that calls HiGHS: three linear programs that are solved repeatedly."""
 
 from __future__ import annotations
 
@@ -35,6 +35,29 @@ def _highs(**options: bool | int | float | str) -> highspy.Highs:
     solver = highspy.Highs()
     for name, value in (_OPTIONS | options).items():
         solver.setOptionValue(name, value)
+    return solver
+
+
+def _dense(
+    matrix: FloatArray,
+    lower: FloatArray,
+    upper: FloatArray,
+    cost: FloatArray,
+    **options: bool | int | float | str,
+) -> highspy.Highs:
+    """Return a solver of {lower <= A x <= upper, 0 <= x <= 1} with a dense matrix A."""
+    m, n = matrix.shape
+    model = highspy.HighsLp()
+    model.num_col_, model.num_row_ = n, m
+    model.col_cost_ = cost
+    model.col_lower_, model.col_upper_ = np.zeros(n), np.ones(n)
+    model.row_lower_, model.row_upper_ = lower, upper
+    model.a_matrix_.format_ = highspy.MatrixFormat.kColwise
+    model.a_matrix_.start_ = np.arange(n + 1, dtype=np.int32) * m
+    model.a_matrix_.index_ = np.tile(np.arange(m, dtype=np.int32), n)
+    model.a_matrix_.value_ = matrix.T.ravel()
+    solver = _highs(**options)
+    solver.passModel(model)
     return solver
 
 
@@ -80,21 +103,14 @@ class PolytopeLP:
     _strategy: int = _PRIMAL
 
     def __init__(self, directions: FloatArray, lo: FloatArray, hi: FloatArray) -> None:
-        m, n = directions.shape
-        model = highspy.HighsLp()
-        model.num_col_, model.num_row_ = n, m + 1
-        model.col_cost_ = np.zeros(n)
-        model.col_lower_, model.col_upper_ = np.zeros(n), np.ones(n)
-        model.row_lower_, model.row_upper_ = np.append(lo, 1.0), np.append(hi, 1.0)
-        dense = np.vstack([directions, np.ones(n)])
-        model.a_matrix_.format_ = highspy.MatrixFormat.kColwise
-        model.a_matrix_.start_ = np.arange(n + 1, dtype=np.int32) * (m + 1)
-        model.a_matrix_.index_ = np.tile(np.arange(m + 1, dtype=np.int32), n)
-        model.a_matrix_.value_ = dense.T.ravel()
-        self._solver = _highs(
-            simplex_strategy=self._strategy, primal_simplex_bound_perturbation_multiplier=0.0
-        )
-        self._solver.passModel(model)
+        n = directions.shape[1]
+        matrix = np.vstack([directions, np.ones(n)])
+        lower, upper = np.append(lo, 1.0), np.append(hi, 1.0)
+        options = {
+            "simplex_strategy": self._strategy,
+            "primal_simplex_bound_perturbation_multiplier": 0.0,
+        }
+        self._solver = _dense(matrix, lower, upper, np.zeros(n), **options)
         self._columns = np.arange(n, dtype=np.int32)
         self._free = (np.zeros(n), np.ones(n))
         self._boxed = False
@@ -164,6 +180,57 @@ class PolytopeLP:
             solver.setOptionValue("simplex_strategy", self._strategy)
         n_rows = solver.getNumRow()
         return np.array(ray, dtype=float)[:n_rows] if known else np.zeros(n_rows)
+
+
+class ImagePoint(NamedTuple):
+    """A posterior of the highest price among those with an image, and the multipliers."""
+
+    v: FloatArray
+    row_duals: FloatArray
+    slopes: FloatArray  # of the highest price, as a function of the image
+
+
+class ImageLP:
+    """Maximise prices over {lo <= D v <= hi, sum v = 1, v >= 0, U v = u} for changing images u.
+
+    No u is infeasible: U v may differ from u, at a cost per unit, which bounds the slopes.
+    """
+
+    def __init__(
+        self, directions: FloatArray, lo: FloatArray, hi: FloatArray, image: FloatArray
+    ) -> None:
+        (m, n), free = directions.shape, len(image) - 1  # the last part follows from sum u = 1
+        self._rows = np.arange(m, m + free, dtype=np.int32)
+        self._columns = np.arange(n + 2 * free, dtype=np.int32)
+        unit, zeros = np.eye(free), np.zeros((m, 2 * free))
+        matrix = np.block(
+            [
+                [directions, zeros],
+                [image[:-1], unit, -unit],
+                [np.ones((1, n)), np.zeros((1, 2 * free))],
+            ]
+        )
+        lower, upper = (np.concatenate([end, np.zeros(free), [1.0]]) for end in (lo, hi))
+        self._solver = _dense(matrix, lower, upper, np.zeros(n + 2 * free))
+
+    def set_prices(self, prices: FloatArray, steepest: float) -> None:
+        """Set the price of each symbol, and what a unit of difference from u costs."""
+        others = self._columns.size - prices.size
+        cost = np.append(-prices, np.full(others, steepest))
+        self._solver.changeColsCost(cost.size, self._columns, cost)
+
+    def highest(self, image: FloatArray) -> ImagePoint:
+        """Return a posterior of the highest price for one image."""
+        for row, part in zip(self._rows, image[:-1], strict=True):
+            self._solver.changeRowBounds(row, part, part)
+        status = _run(self._solver, may_be_empty=False)
+        if status != _Status.kOptimal:
+            raise SkliftprivError(f"HiGHS failed with {status}; change the budget slightly.")
+        solution = self._solver.getSolution()
+        duals = np.array(solution.row_dual)
+        m, n = self._rows[0], self._columns.size - 2 * self._rows.size
+        slopes = np.append(-duals[self._rows], 0.0)
+        return ImagePoint(np.array(solution.col_value)[:n], duals[:m], slopes)
 
 
 class MasterPoint(NamedTuple):
