@@ -22,7 +22,7 @@ _BATCH = 256
 """Boxes that are bounded before new posteriors and prices are taken into account."""
 _SEARCHED = 32
 """Boxes of a batch that are searched for better posteriors in any case."""
-_SEARCHED_CURVED = 8
+_SEARCHED_CURVED = 2
 """The same where a search takes many steps."""
 _FIRST = 0.25
 """Share of the information that the first tolerance is; each further one is half as large."""
