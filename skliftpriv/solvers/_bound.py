@@ -21,7 +21,7 @@ from ._state import SolverState
 
 _BATCH = 256
 """Boxes that are bounded before new posteriors and prices are taken into account."""
-_SEARCHED = 8
+_SEARCHED = 2
 """Boxes of a batch that are searched in any case if what is allowed is not a polytope."""
 _FIRST = 0.25
 """Share of the information that the first tolerance is; each further one is half as large."""

@@ -15,10 +15,10 @@ _WORTHWHILE = 1e-4
 """A round is worthwhile if it lowers the objective by more than this share."""
 _LEAST_GAIN = 1e-10
 """A descent ends when a step gains no more than this."""
-_CURVED_GAIN = 1e-8
+_CURVED_GAIN = 1e-7
 _RELATIVE_GAIN = 0.1
 """On curved boundaries there is no last vertex, and steps get smaller and smaller: a descent also
-ends when a step gains no more than this, or this share of what there is or would have to be."""
+ends when a step gains no more than this, or than this share of what is gained or missing."""
 _SEARCH_TIME = 0.8
 """Share of the time limit after which the search ends in any case."""
 
