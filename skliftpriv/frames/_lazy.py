@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 
 import narwhals as nw
 import pandas as pd
+from narwhals.exceptions import DuplicateError
 
 from .._limits import MOST_TABLE_CELLS, refuse_beyond
 from ..exceptions import InvalidParameterError
@@ -46,7 +47,10 @@ class LazyTable:
     @classmethod
     def of(cls, X: Any) -> LazyTable | None:
         """Read a lazy frame; None if X is something else."""
-        frame = nw.from_native(X, pass_through=True, allow_series=True)
+        try:
+            frame = nw.from_native(X, pass_through=True, allow_series=True)
+        except DuplicateError:  # of a pandas frame, which may have columns of the same name
+            return None
         return cls(frame) if isinstance(frame, nw.LazyFrame) else None
 
     def counted(self, names: Sequence[str]) -> tuple[Table, Any]:
