@@ -469,15 +469,16 @@ class FittingShell(FittedState[Result], ReleasingShell):
         drawn = summary is not None and summary.draws(sees_sensitive=self.needs_sensitive)
         randomized = release.releaser.draws or drawn or handle_unknown == "resample"
         records = release.records
+        over = result.over if isinstance(result.over, ConfidenceSet) else None
         return Guarantee(
             promise=result.notion,
             achieved=dict(result.report.levels_promised),
             holds=result.report.satisfied,
-            confidence=self.confidence,
+            confidence=None if over is None else over.confidence,
             smoothing=self.smoothing,
             weighted=rows.counts.weighted,
             # With a confidence set weights are whole numbers, which count rows.
-            n_rows=result.over.n_rows if isinstance(result.over, ConfidenceSet) else rows.n_rows,
+            n_rows=rows.n_rows if over is None else over.n_rows,
             sensitive=layout.sensitive_name,
             columns=tuple(layout.useful_names),
             unprotected=(*passed, *rows.beside),

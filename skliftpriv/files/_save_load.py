@@ -43,7 +43,8 @@ def save(
     ----------
     sanitizer : fitted sanitiser
         Any of skliftpriv, also one that was loaded. Its labels must be of the types that the
-        format knows, its notion one of skliftpriv, and its cells those of a tree.
+        format knows, its notion one of skliftpriv, and its cells those of a tree. Rare values that
+        ``min_count`` pools are not written: such a sanitiser is refused.
     path : str or path
         The file; one that exists is replaced.
     key : bytes, str or path, optional

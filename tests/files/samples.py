@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from sklearn.tree import DecisionTreeRegressor
 
-from skliftpriv import ORRSanitizer, SubsetMergingSanitizer, WatchdogSanitizer
+from skliftpriv import ORRSanitizer, OUESanitizer, SubsetMergingSanitizer, WatchdogSanitizer
 from skliftpriv.datasets import load_adult
 from skliftpriv.files import saved_bytes
 from skliftpriv.files._seal import sealed
@@ -48,6 +48,28 @@ def fitted_samples():
         WatchdogSanitizer("s", "x", epsilon=0.5, delta=0.1, epsilon_max=2.0).fit(FRAME),
         True,
     )
+    letters = [*sorted(set(FRAME["x"])), "?"]
+    found["lists"] = (ORRSanitizer("s", "x", epsilon=0.5, categories={"x": letters}), False)
+    found["lists and confidence"] = (
+        WatchdogSanitizer(
+            "s",
+            "x",
+            epsilon=1.5,
+            confidence=0.9,
+            categories={"x": letters, "s": ["u", "v", "w"]},
+            min_count=2,
+        ),
+        True,
+    )
+    found["lists and S"] = (
+        ORRSanitizer(
+            "s", "x", epsilon=0.5, use_sensitive=True, categories={"s": ["u", "v", "w", "t"]}
+        ),
+        True,
+    )
+    found["bits and confidence"] = (OUESanitizer("s", "x", epsilon=1.5, confidence=0.9), True)
+    for name in [name for name in found if "lists" in name or "bits" in name]:
+        found[name][0].fit(FRAME)
     adult = load_adult()[:3000][["sex", "age", "education", "hours-per-week", "income"]]
     tree = DecisionTreeRegressor(max_leaf_nodes=9, min_samples_leaf=30, random_state=0)
     for name, how in (("cells", 10), ("cells of a tree", tree)):

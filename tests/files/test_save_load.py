@@ -1,5 +1,6 @@
 """What is loaded releases, audits and reports like what was saved, and holds no more."""
 
+import copy
 import io
 import json
 import pickle
@@ -26,6 +27,7 @@ from skliftpriv import (
     LIP,
     GRRSanitizer,
     ORRSanitizer,
+    SRLIPSanitizer,
     SubsetMergingSanitizer,
     WatchdogSanitizer,
     audit,
@@ -38,12 +40,13 @@ from skliftpriv.exceptions import (
     InvalidParameterError,
     SavedFileError,
     SeededReleaseWarning,
+    UnknownCategoryError,
 )
 from skliftpriv.files import LoadedSanitizer
 from skliftpriv.html import report_page
 from skliftpriv.plotting import ChannelDisplay
 
-from .samples import FRAME, KEY, body_of, fitted_samples, mixed_frame, saved_samples
+from .samples import FRAME, KEY, body_of, fitted_samples, mixed_frame, resealed, saved_samples
 
 NAMES = list(fitted_samples())
 SAMPLES = pytest.mark.parametrize("name", NAMES)
@@ -57,6 +60,8 @@ def path(tmp_path):
 def rows_for(name):
     if "cells" in name:
         return load_adult()[3000:3300][["sex", "age", "education", "hours-per-week", "income"]]
+    if name in ("lists", "lists and confidence"):
+        return pd.concat([FRAME, FRAME.assign(x="?")[:5]], ignore_index=True)
     return mixed_frame() if name == "several columns" else FRAME
 
 
@@ -399,6 +404,81 @@ def test_code_cannot_be_saved(path):
     save(fitted_samples()["ORRSanitizer"][0], path)
     with pytest.raises(InvalidParameterError, match="loaded from has none"):
         save(load(path), path, include_joint=True)
+
+
+def test_pooled_values_are_not_saved(path):
+    rare = pd.concat([FRAME, FRAME.assign(x=[f"r{i}" for i in range(len(FRAME))])[:3]])
+    with pytest.raises(SavedFileError, match=r"pools 4 rare values.*may identify people"):
+        save(WatchdogSanitizer("s", "x", epsilon=0.5, min_count=20).fit(rare), path)
+    assert not path.exists()
+
+
+def test_listed_values_are_known_after_loading(path):
+    sanitizer = fitted_samples()["lists"][0]
+    loaded = loaded_sample("lists", path)
+    assert loaded.fitted_parameters()["categories"] == sanitizer.categories
+    assert "Listed values of x without rows at fit (1)" in str(loaded.guarantee_)
+    loaded.transform(FRAME.assign(x="?")[:5])
+    with pytest.raises(UnknownCategoryError, match="not listed in categories"):
+        loaded.transform(FRAME.assign(x="!")[:5])
+
+
+def test_listed_values_with_a_place_are_placed_and_not_drawn(path):
+    frame = FRAME.assign(x=[ord(x) for x in FRAME["x"]])
+    listed = range(min(frame["x"]), max(frame["x"]) + 9)
+    for categories, drawn in (([*listed], 0), ([*listed, None], 1)):
+        merging = SubsetMergingSanitizer(
+            "s", "x", epsilon=0.5, order="preserve", categories={"x": categories}
+        ).fit(frame)
+        save(merging, path)
+        loaded = load(path)
+        assert merging.guarantee_.values.useful_unseen == drawn
+        assert merging.guarantee_.randomized == bool(drawn)
+        assert loaded.guarantee_ == merging.guarantee_
+        new = frame.assign(x=max(listed))[:5]
+        pd.testing.assert_frame_equal(loaded.transform(new), merging.transform(new))
+
+
+def test_side_channels_with_confidence_are_certified_again(path):
+    frame = mixed_frame().dropna()
+    sanitizer = SRLIPSanitizer(
+        "s", ["age", "day"], epsilon=4.0, confidence=0.9, strategy="product"
+    ).fit(frame)
+    save(sanitizer, path, include_joint=True)
+    loaded = load(path)
+    assert loaded.report_ == sanitizer.report_
+    assert loaded.result_.certified.satisfied
+    document = copy.deepcopy(body_of(path.read_bytes()))
+    document["notion"]["epsilon"] = 0.01
+    path.write_bytes(resealed(document))
+    with pytest.raises(SavedFileError, match="does NOT meet"):
+        load(path)
+
+
+def test_bits_with_less_noise_than_a_confidence_set_needs_are_refused(path):
+    document = copy.deepcopy(body_of(saved_samples()["bits and confidence"]))
+    document["channel"]["noise_weight"] -= document["channel"]["noise_weight"] >> 10
+    path.write_bytes(resealed(document))
+    with pytest.raises(SavedFileError, match="does NOT meet"):
+        load(path)
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({"useful": []}, "values.useful"),
+        ({"useful": [["a"]]}, "all values of the mechanism"),
+        ({"sensitive": [["u"]]}, "at least 3"),
+        ({"min_count": 0}, "values.min_count"),
+        ({"min_count": 200}, "at least values.min_count rows|pools all"),
+    ],
+)
+def test_lists_that_do_not_fit_the_mechanism_are_refused(change, why, path):
+    document = copy.deepcopy(body_of(saved_samples()["lists and confidence"]))
+    document["values"] |= change
+    path.write_bytes(resealed(document))
+    with pytest.raises(SavedFileError, match=why):
+        load(path)
 
 
 def test_a_notion_by_its_class_can_be_saved(path):
