@@ -220,7 +220,8 @@ def test_views_give_level_and_information_without_the_channel(shape):
     for seed in range(5):
         joint = sparse_joint(shape, seed)
         protocols = random_protocols(shape, np.random.default_rng(seed))
-        search = _product._ProductSearch(joint, SRLIP(1.0), _attribute_codes(joint), None, False)
+        limits = _product.ProductLimits()
+        search = _product._ProductSearch(joint, SRLIP(1.0), _attribute_codes(joint), limits)
         # The search numbers values in the order in which they occur.
         protocols = [
             Channel(protocol.matrix[list(map(protocol.inputs.index, single.labels))], single.labels)
