@@ -17,6 +17,7 @@ from ._subset_merging import SubsetMergingSanitizer
 from ._subset_response import SRRSanitizer
 from ._symbol_sanitizer import SymbolSanitizer
 from ._unary_encoding import OUESanitizer
+from ._values import ValuesSummary
 from ._watchdog import WatchdogSanitizer
 
 __all__ = [
@@ -35,6 +36,7 @@ __all__ = [
     "SRRSanitizer",
     "SubsetMergingSanitizer",
     "SymbolSanitizer",
+    "ValuesSummary",
     "WatchdogSanitizer",
     "counted_columns",
     "parameters",

@@ -111,9 +111,9 @@ def test_a_list_with_joint_alone_changes_nothing():
 
 def test_distributions_may_lack_symbols_and_are_matched_by_label():
     first = JointDistribution.from_counts(
-        [[30, 10, 20], [10, 30, 20], [5, 20, 9]], list(list("abc")), list("xyz")
+        [[30, 10, 20], [10, 30, 20], [5, 20, 9]], list("abc"), list("xyz")
     )
-    fewer = JointDistribution.from_counts([[9, 40], [30, 11]], list(list("ca")), list("zx"))
+    fewer = JointDistribution.from_counts([[9, 40], [30, 11]], list("ca"), list("zx"))
     for name, mechanism in MECHANISMS.items():
         result = mechanism(first, LIP(0.3), over=[fewer])
         part = np.ix_([2, 0], [2, 0])
@@ -189,14 +189,14 @@ def test_side_channel_resistance_holds_for_each_distribution(strategy):
 
 
 def test_foreign_symbols_and_wrong_types_are_refused():
-    joint = JointDistribution.from_counts([[3, 4], [5, 6]], list(list("ab")), list("xy"))
+    joint = JointDistribution.from_counts([[3, 4], [5, 6]], list("ab"), list("xy"))
     for other, symbol in (
         (
-            JointDistribution.from_counts([[3, 4], [5, 6]], list(list("ab")), list("xz")),
+            JointDistribution.from_counts([[3, 4], [5, 6]], list("ab"), list("xz")),
             "useful symbol 'z'",
         ),
         (
-            JointDistribution.from_counts([[3, 4], [5, 6]], list(list("ac")), list("xy")),
+            JointDistribution.from_counts([[3, 4], [5, 6]], list("ac"), list("xy")),
             "sensitive symbol 'c'",
         ),
     ):
