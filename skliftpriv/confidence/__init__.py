@@ -1,7 +1,7 @@
 """The distributions for which a budget is to hold: those that agree with rows, or a list."""
 
 from ._intervals import clopper_pearson
-from ._joints import Cases, JointList, levels_of
+from ._joints import Cases, JointList, levels_of, worst_of
 from ._over import Distributions, Over, checked_set
 from ._set import ConfidenceSet
 
@@ -14,4 +14,5 @@ __all__ = [
     "checked_set",
     "clopper_pearson",
     "levels_of",
+    "worst_of",
 ]

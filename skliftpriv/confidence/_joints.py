@@ -17,7 +17,7 @@ from ..exceptions import InvalidParameterError
 from ..measures._lift import lift_of_columns
 from ..notions import Notion
 
-__all__ = ["Cases", "JointList", "levels_of"]
+__all__ = ["Cases", "JointList", "levels_of", "worst_of"]
 
 #: Lifts of outputs with the prior of S that they belong to, one pair for each case.
 Cases: TypeAlias = list[tuple[FloatArray, FloatArray]]
@@ -27,6 +27,14 @@ def levels_of(notion: Notion, cases: Cases) -> dict[str, FloatArray]:
     """Largest level of each side over all cases, for every output."""
     each = [notion.levels(lift, p_s) for lift, p_s in cases]
     return {side: np.max([levels[side] for levels in each], axis=0) for side in each[0]}
+
+
+def worst_of(notion: Notion, cases: Cases) -> dict[str, float]:
+    """Largest level of each side over all cases and outputs, which may be others in each case."""
+    with np.errstate(divide="ignore"):
+        each = [notion.levels(lift, p_s) for lift, p_s in cases]
+    # Added to 0.0 the level -0.0 of a constant loses its sign.
+    return {side: 0.0 + max(float(found[side].max()) for found in each) for side in each[0]}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -135,9 +143,7 @@ class JointList:
             _lifts(released, released.sum(axis=1))
             for released in (masses / masses.sum() @ matrix for masses in self.masses)
         ]
-        with np.errstate(divide="ignore"):
-            levels = [notion.levels(lift, p_s) for lift, p_s in cases]
-        return {side: 0.0 + max(float(each[side].max()) for each in levels) for side in levels[0]}
+        return worst_of(notion, cases)
 
     def __repr__(self) -> str:
         n_s, n_x = self.shape

@@ -539,5 +539,7 @@ def _same(now: Any, fitted: Any) -> bool:
     if isinstance(now, pd.Index | pd.Series) and type(now) is type(fitted):
         return bool(now.equals(fitted))
     if isinstance(now, np.ndarray) or isinstance(fitted, np.ndarray):
-        return bool(np.array_equal(now, fitted))
+        # Unlike those of NumPy, pandas' comparison takes missing values of any type as equal.
+        one, other = (pd.Series(np.asarray(each).ravel()) for each in (now, fitted))
+        return np.shape(now) == np.shape(fitted) and bool(one.equals(other))
     return now is fitted or (type(now) is type(fitted) and bool(now == fitted))

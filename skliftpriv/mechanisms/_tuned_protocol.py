@@ -14,7 +14,7 @@ from scipy.optimize import brentq
 
 from .._arrays import FloatArray
 from .._limits import MERGE, MOST_CHANNEL_CELLS, POOL, refuse_beyond
-from ..confidence import Cases, JointList, Over, checked_set, levels_of
+from ..confidence import Cases, JointList, Over, checked_set, worst_of
 from ..distribution import JointDistribution
 from ..exceptions import UnsupportedNotionError
 from ..notions import Notion
@@ -110,9 +110,8 @@ def largest_alpha(lifts: Callable[[float], Cases], notion: Notion) -> float:
     budget = notion.safe_budget
 
     def excess(alpha: float) -> float:
-        levels = levels_of(notion, lifts(alpha))
-        most = max(float(levels[side].max()) - bound for side, bound in budget.items())
-        return min(most, _LARGEST_EXCESS)
+        levels = worst_of(notion, lifts(alpha))
+        return min(max(levels[side] - bound for side, bound in budget.items()), _LARGEST_EXCESS)
 
     if excess(np.inf) <= 0:
         return np.inf

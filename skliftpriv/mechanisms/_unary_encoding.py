@@ -19,7 +19,7 @@ from ..confidence import (
     JointList,
     Over,
     checked_set,
-    levels_of,
+    worst_of,
 )
 from ..distribution import JointDistribution
 from ..exceptions import UnsupportedNotionError
@@ -188,8 +188,7 @@ def _for_joints(
     while not all(sets.exactly_met(notion, weight) for sets in each):
         # At one half all bits have the same distribution and every lift is 1.
         weight, step = min(weight + step, TOTAL // 2), 2 * step
-    levels = levels_of(notion, cases(_alpha_of(weight)))
-    return alpha, weight, {side: 0.0 + float(level.max()) for side, level in levels.items()}
+    return alpha, weight, worst_of(notion, cases(_alpha_of(weight)))
 
 
 def _for_set(over: ConfidenceSet, notion: Notion) -> tuple[float, int, dict[str, float]]:
