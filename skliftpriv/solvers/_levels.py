@@ -21,7 +21,8 @@ _FLAT = 1e-11
 _NARROW = 1e-12
 """Levels closer than this are one."""
 _SHARE = 0.1
-"""Pieces are divided until the reduced cost there is above this share of the requested gap."""
+"""A curved piece is divided if it is higher than its ends by this share of the requested gap, or of
+what it may gain."""
 _STEEP = 1e4
 """Slope, relative to the prices, of the lines that touch phi at its ends."""
 
@@ -97,9 +98,12 @@ class LevelPricer:
             slope = float(prices @ (two - one)) / (t2 - t1)
             middle, at_zero = self._touching(slope, prices)
             t = float(self._b @ middle)
-            higher = at_zero + slope * t1 > prices @ one + _FLAT
-            if not self._reduced.polyhedral:  # phi is curved: divide as long as that matters
-                higher &= self._least(slope, at_zero, t1, t2) < -_SHARE * self._state.gap_nats
+            flat = _FLAT
+            if not self._reduced.polyhedral:  # phi is curved: divide as far as that matters
+                least = self._least(slope, at_zero, t1, t2)
+                flat = max(_SHARE * max(self._state.gap_nats, -least), _FLAT)
+                flat = np.inf if least > 0 else flat
+            higher = at_zero + slope * t1 > prices @ one + flat
             if higher and t1 + _NARROW < t < t2 - _NARROW:
                 found.append(middle)
                 pieces += [(one, middle), (middle, two)]

@@ -254,7 +254,7 @@ class LiftLP(PolytopeLP):
                 at = np.maximum(lifts, side.turn * _BEYOND)
                 slope[i], end[i] = side.slope(at), side.turn
                 if (lifts > side.turn).any():
-                    end[i] = _crossing(side, at, slope[i], self.low)
+                    end[i] = _crossing(side, at, slope[i])
         return Lines(self.low, self.high, end, slope, below=False)
 
 
@@ -274,14 +274,13 @@ def _touching_point(side: Side, high: float) -> float:
     return left
 
 
-def _crossing(side: Side, at: FloatArray, slope: FloatArray, low: FloatArray) -> FloatArray:
+def _crossing(side: Side, at: FloatArray, slope: FloatArray) -> FloatArray:
     """Find where tangents of the concave part, extended to the left, meet the convex part.
 
     The convex part decreases, then increases up to the turn, where the tangent lies above it.
     """
     value = side.value(at)
-    left = np.minimum(np.maximum(low, _LEAST), side.turn)
-    right = np.full_like(left, side.turn)
+    left, right = np.full_like(at, _LEAST), np.full_like(at, side.turn)
     for _ in range(_HALVINGS):
         middle = 0.5 * (left + right)
         higher = side.value(middle) > value + slope * (middle - at)
