@@ -1,7 +1,8 @@
-"""Optimal posteriors under linear privacy rows, with certified bounds.
+"""Optimal posteriors under linear privacy rows or bounded averages, with certified bounds.
 
 This package does not depend on joint distributions, budgets or mechanisms: it takes P_X and
-rows A, and returns posteriors v with A v <= 0 that keep the most information.
+rows A, and returns posteriors v with A v <= 0 that keep the most information. In place of rows it
+takes averages of functions of the lift (``_averages``, with ``_lift_lp`` and ``_lift_boxes``).
 
 ``_solve`` is the entry point and chooses among ``_column_generation`` (with ``_pricing``,
 ``_column_pool``, and ``_bound`` over ``_partition`` and ``_boxes``, or ``_planes`` over

@@ -32,6 +32,8 @@ _STEPS = 6
 """Steps of Newton's method by which lifts approach the boundary."""
 _NEAR = 1e-8
 """How far, as a share of its slack, solutions may exceed a side. The rest is undone by mixing."""
+_RESOLVED = 3e-10
+"""Smaller excesses, relative to the largest entry of an inequality, are due to rounding."""
 _BEYOND = 1 + 1e-9
 """The concave part begins here, in units of its first lift."""
 
@@ -138,7 +140,11 @@ class LiftLP(PolytopeLP):
     def _cut(self, v: FloatArray, lines: Lines, near: float) -> bool:
         """Add an inequality for each side that a solution exceeds; tell if there are any."""
         lifts = self.averages.lift @ v
-        broken = [i for i in range(len(self._sides)) if self._excess(i, lifts, lines)[0] > near]
+        broken = []
+        for i in range(len(self._sides)):
+            excess, gradient = self._excess(i, lifts, lines)
+            if excess > near and excess > _RESOLVED * np.abs(gradient @ self.averages.lift).max():
+                broken.append(i)
         if not broken:
             return False
         wanted = self._wanted(lifts, lines)

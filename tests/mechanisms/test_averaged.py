@@ -106,14 +106,15 @@ def test_brute_force_of_mechanisms_that_see_s_agrees(kind):
 @each_kind
 def test_merging_subset_response_optimum_and_the_one_that_sees_s_are_a_chain(kind):
     joint, notion = some_joint(3, 4, 5), kind(0.3, 0.3)
-    options = {"gap": 1e-3, "time_limit": 2.0}
+    options = {"gap": 1e-2, "time_limit": 0.05}
     merged = mechanisms.subset_merging(joint, notion)
     subset = mechanisms.subset_random_response(joint, notion, **options)
     optimum = best(joint, notion, **options)
     seeing = best(joint, notion, use_sensitive=True, **options)
     assert merged.nmi <= subset.nmi + 1e-9
     assert subset.nmi <= optimum.upper_bound + 1e-9
-    assert optimum.nmi <= seeing.nmi + 1e-3
+    assert optimum.nmi <= seeing.upper_bound + 1e-9
+    assert merged.nmi <= min(optimum.nmi, seeing.nmi) + 1e-9
     assert certified(subset)
     assert certified(optimum)
     assert seeing.report.satisfied
@@ -161,7 +162,7 @@ def test_tiny_budgets_are_met_and_close_to_perfect_privacy():
     perfect = best(joint, LIP(0)).upper_bound
     for kind in KINDS.values():
         for budget in (1e-4, 1e-9):
-            result = best(joint, kind(budget, budget), time_limit=1.0)
+            result = best(joint, kind(budget, budget), time_limit=0.05)
             assert certified(result)
             assert result.upper_bound >= perfect - 1e-6
 
