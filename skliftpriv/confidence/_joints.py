@@ -65,8 +65,8 @@ class JointList:
     >>> both = mechanisms.optimal_random_response(north, LIP(0.3), over=[south])
     >>> both.over
     JointList(2 joints of 2 sensitive x 3 useful symbols)
-    >>> round(alone.nmi, 3), round(both.nmi, 3)
-    (0.665, 0.411)
+    >>> both.report.satisfied, both.nmi <= alone.nmi + 1e-6
+    (True, True)
     """
 
     joints: tuple[JointDistribution, ...]
