@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import permutations
+from math import ceil
 from typing import Literal
 
 import numpy as np
@@ -115,12 +116,39 @@ def subset_merging(
 
 
 def merged_groups(
-    joint: JointDistribution, notion: Notion, over: ConfidenceSet | None
+    joint: JointDistribution,
+    notion: Notion,
+    over: ConfidenceSet | None,
+    *,
+    in_parts: bool = False,
 ) -> list[Indices]:
-    """Return the groups of subset merging as positions in the joint distribution."""
+    """Return the groups of subset merging as positions in the joint distribution.
+
+    With ``in_parts``, partners are searched in parts of the high-risk symbols if there are too
+    many to search among all of them.
+    """
     merging = MergedColumns(joint, notion, over, canonical_order(joint))
-    groups = _best_groups(merging, joint.shape[0], repair=True)
+    n_parts = ceil(int(merging.risky.sum()) ** 2 * joint.shape[0] / MOST_PAIRS)
+    if in_parts and n_parts > 1:
+        groups = _groups_in_parts(merging, n_parts)
+    else:
+        groups = _best_groups(merging, joint.shape[0], repair=True)
     return [merging.positions(group) for group in groups]
+
+
+def _groups_in_parts(merging: MergedColumns, n_parts: int) -> list[Indices]:
+    """Return groups of high-risk symbols of which each part has some of every risk."""
+    risky = merging.risky
+    starts = _starts(merging, np.flatnonzero(risky))[0]
+    groups: list[Indices] = []
+    left: list[Indices] = []
+    for k in range(n_parts):
+        part = _private_groups(merging, starts[k::n_parts])
+        left += [] if _private(merging, part) else [part.pop()]
+        groups += part
+    first = [*groups, np.concatenate(left)] if left else groups
+    groups = _agglomerated(merging, first)
+    return groups if _private(merging, groups) else _repaired(merging, risky, first)
 
 
 def _best_groups(merging: MergedColumns, n_sensitive: int, *, repair: bool) -> list[Indices]:

@@ -126,7 +126,7 @@ def first_posteriors(
     none if that search would be too long. A share of the seconds is spent on the others.
     """
     try:
-        groups = merged_groups(joint, notion, over)
+        groups = merged_groups(joint, notion, over, in_parts=True)
     except SizeLimitError:
         return
     low = np.ones(joint.shape[1], dtype=bool)

@@ -18,6 +18,7 @@ from scipy.sparse import csr_array, diags_array, vstack
 from ._image import FloatArray, Image, IntArray, first_rows
 from ._lp import MasterLP
 from ._presolve import reduce_problem
+from ._pricing import entropy_bound, largest_entry
 from ._problem import FEASIBILITY, PosteriorProblem, PosteriorSolution
 from ._state import SolverState
 
@@ -90,7 +91,7 @@ def improve_in_blocks(
             state.value = min(state.value, outputs.cost)
         if len(outputs.weights) == 1:
             outputs = _best_mixture(strict, [outputs.posteriors, _random_groups(strict, rng)])
-        state.improve_bound(entry_bound(problem, state, _BOUND_SHARE * state.left(_SECONDS)))
+        state.improve_bound(_bound(problem, state, _BOUND_SHARE * state.left(_SECONDS)))
         while not state.finished:
             before = outputs.cost
             outputs = search.improved(outputs)
@@ -208,26 +209,19 @@ def _balanced(outputs: Outputs, p: FloatArray) -> Outputs:
     return Outputs(weights / weights.sum(), csr_array(diags_array(1.0 / weights) @ joint))
 
 
-def entry_bound(problem: PosteriorProblem, state: SolverState, seconds: float) -> float:
-    """Return a lower bound on the conditional entropy: sum_x p_x log(1 / largest_x).
+def _bound(problem: PosteriorProblem, state: SolverState, seconds: float) -> float:
+    """Return a lower bound on the conditional entropy from the largest entries of posteriors.
 
-    If no allowed posterior has a larger entry than largest_x at x, then
-    H(v) = sum_x v_x log(1 / v_x) >= sum_x v_x log(1 / largest_x), whose average over outputs is
-    the bound. By weak duality the multipliers of the linear program of one input bound the
-    entries of all, so that inputs are treated, those that add most first, while time remains.
+    While time remains, inputs are treated, those that may add most first; the others are bounded
+    by the multipliers of these.
     """
     reduced = reduce_problem(problem)
+    if len(reduced.directions) == 0:
+        return 0.0
     largest, treated = np.ones(reduced.p.size), np.zeros(reduced.p.size, dtype=bool)
-    end = state.seconds + seconds
-    lp = reduced.polytope() if len(reduced.directions) else None
-    while lp is not None and not treated.all() and state.seconds < end:
+    end, lp = state.seconds + seconds, reduced.polytope()
+    while not treated.all() and state.seconds < end:
         x = int(np.where(treated, -1.0, reduced.p * largest).argmax())
         treated[x] = True
-        cost = np.zeros(reduced.p.size)
-        cost[x] = -1.0
-        point = lp.minimise(cost)
-        assert point is not None  # p is inside
-        multipliers, support = reduced.supported(point.row_duals)
-        value = multipliers @ reduced.directions
-        largest = np.minimum(largest, np.maximum(value.max(), value + 1.0) - support)
-    return float(reduced.p @ -np.log(largest))
+        largest = np.minimum(largest, largest_entry(reduced, lp, x)[1])
+    return entropy_bound(reduced.p, largest)

@@ -9,7 +9,7 @@ from ._column_pool import ColumnPool
 from ._facets import FacetImprover
 from ._pair_columns import price_pairs
 from ._presolve import ReducedProblem
-from ._pricing import first_columns, price_heuristically
+from ._pricing import entropy_bound, first_columns, price_heuristically
 from ._state import SolverState
 
 
@@ -37,6 +37,8 @@ def generate_columns(
     lp = reduced.polytope()
     found, largest = first_columns(reduced, lp, state)
     pool.add(found, always=True)
+    if reduced.utility.identity:
+        state.improve_bound(entropy_bound(reduced.p, largest))
     price_heuristically(pool, lp, state, rng)
     if not certify:
         return

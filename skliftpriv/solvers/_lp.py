@@ -13,12 +13,16 @@ from ._image import FloatArray, IntArray
 
 _TOLERANCE = 1e-10
 _FALLBACK_TOLERANCES = (1e-10, 1e-9, 1e-8, 1e-7)
+_DUAL, _PRIMAL = 1, 4
 _OPTIONS: dict[str, bool | int | float | str] = {
     "output_flag": False,
     "presolve": "off",  # warm starts survive only without presolve
     "solver": "simplex",
     "threads": 1,
     "simplex_scale_strategy": 0,  # entries are scaled by the presolve of this package
+    # Costs change, or columns are added: the last solution stays feasible, at least nearly.
+    "simplex_strategy": _PRIMAL,
+    "primal_simplex_bound_perturbation_multiplier": 0.0,
     "primal_feasibility_tolerance": _TOLERANCE,
     "dual_feasibility_tolerance": _TOLERANCE,
 }
@@ -27,17 +31,9 @@ _OPTIONS: dict[str, bool | int | float | str] = {
 _Status = highspy.HighsModelStatus
 
 
-_DUAL, _PRIMAL = 1, 4
-_CHANGING = {
-    # Half the time of the dual simplex where costs change, with or without bounds.
-    "simplex_strategy": _PRIMAL,
-    "primal_simplex_bound_perturbation_multiplier": 0.0,
-}
-
-
-def _highs(**options: bool | int | float | str) -> highspy.Highs:
+def _highs() -> highspy.Highs:
     solver = highspy.Highs()
-    for name, value in (_OPTIONS | options).items():
+    for name, value in _OPTIONS.items():
         solver.setOptionValue(name, value)
     return solver
 
@@ -90,7 +86,7 @@ class PolytopeLP:
         model.a_matrix_.start_ = np.arange(n + 1, dtype=np.int32) * (m + 1)
         model.a_matrix_.index_ = np.tile(np.arange(m + 1, dtype=np.int32), n)
         model.a_matrix_.value_ = dense.T.ravel()
-        self._solver = _highs(**_CHANGING)
+        self._solver = _highs()
         self._solver.passModel(model)
         self._columns = np.arange(n, dtype=np.int32)
         self._free = (np.zeros(n), np.ones(n))

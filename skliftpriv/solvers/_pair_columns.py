@@ -19,6 +19,8 @@ _CELLS = 100_000
 """Pairs that are looked at at a time."""
 _PARTNERS = 60
 """Partners of each input that are kept: half of them with the largest share, half at random."""
+_LEAST = 1e-9
+"""Smallest share of an input in a pair."""
 _FIRST = 4
 """Partners of each input that are tried before there are prices."""
 _ADDED = 3
@@ -40,20 +42,17 @@ def largest_shares(reduced: ReducedProblem, inputs: IntArray) -> FloatArray:
     Returns
     -------
     shares : ndarray of shape (b, n)
-        For each x, one for each z; -1 also for z = x.
+        For each x, one for each z.
     """
-    low, high = np.zeros((inputs.size, reduced.p.size)), np.ones((inputs.size, reduced.p.size))
+    low, high = np.full((inputs.size, reduced.p.size), _LEAST), np.ones(1)
     for direction, lo, hi in zip(reduced.directions, reduced.lo, reduced.hi, strict=True):
-        difference = direction[inputs][:, None] - direction
-        room = np.array([lo, hi])[:, None] - direction
+        # If x and z agree in a row, ends are infinite: t is free, or there is none. They are not
+        # numbers if both are exactly at the end of the range; such pairs are left out.
         with np.errstate(divide="ignore", invalid="ignore"):
-            ends = np.sort(room[:, None] / difference, axis=0)
-        same = difference == 0  # the mixture does not change this row: t is free, or there is none
-        outside = same & ((room[0] > 0) | (room[1] < 0))
-        low = np.maximum(low, np.where(same, 0.0, ends[0]))
-        high = np.minimum(high, np.where(outside, -1.0, np.where(same, 1.0, ends[1])))
-    high[np.arange(inputs.size), inputs] = -1.0
-    return np.where(high >= np.maximum(low, 1e-9), high, -1.0)
+            inverse = 1.0 / (direction[inputs][:, None] - direction)
+            one, two = (lo - direction) * inverse, (hi - direction) * inverse
+        low, high = np.maximum(low, np.minimum(one, two)), np.minimum(high, np.maximum(one, two))
+    return np.where(high >= low, high, -1.0)
 
 
 def price_pairs(
@@ -97,7 +96,8 @@ def _partners(
         if state.out_of_time:
             break
         shares = largest_shares(reduced, inputs)
-        best = np.argsort(-shares, axis=1, kind="stable")[:, : _PARTNERS // 2]
+        shares[np.arange(inputs.size), inputs] = -1.0
+        best = _largest(shares, _PARTNERS // 2)
         others = np.tile(rng.permutation(n)[: _PARTNERS // 2], (inputs.size, 1))
         z = np.hstack([best, others])
         again = (others[:, :, None] == best[:, None, :]).any(axis=2)
@@ -109,6 +109,14 @@ def _partners(
         parts.append((np.zeros(0, int), np.zeros(0, int), np.zeros(0), np.zeros(0, int)))
     x, z, share, rank = (np.concatenate(column) for column in zip(*parts, strict=True))
     return x, z, share, rank
+
+
+def _largest(rows: FloatArray, count: int) -> IntArray:
+    """Return the positions of the largest entries of each row, the largest first."""
+    count = min(count, rows.shape[1])
+    found = np.argpartition(-rows, count - 1, axis=1)[:, :count]
+    order = np.argsort(-np.take_along_axis(rows, found, axis=1), axis=1, kind="stable")
+    return np.take_along_axis(found, order, axis=1)
 
 
 def _columns(x: IntArray, z: IntArray, share: FloatArray, n: int) -> csr_array:

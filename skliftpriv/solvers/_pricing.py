@@ -73,28 +73,50 @@ def random_slopes(rng: np.random.Generator, utility: Image, n: int, x: int) -> F
     return utility.slopes(point)
 
 
+def largest_entry(
+    reduced: ReducedProblem, lp: PolytopeLP, x: int
+) -> tuple[FloatArray, FloatArray]:
+    """Return the vertex with the largest entry at x, and upper bounds of the entries of all.
+
+    The bounds follow from the multipliers y by weak duality: with a cost of -1 at x,
+    cost.v = y.(Dv) + (cost - y.D).v, and the smallest coefficient bounds the latter. The same
+    multipliers bound the entry of any other input.
+    """
+    cost = np.zeros(reduced.p.size)
+    cost[x] = -1.0
+    point = lp.minimise(cost)
+    assert point is not None  # p is inside
+    multipliers, support = reduced.supported(point.row_duals)
+    value = multipliers @ reduced.directions
+    return clean(point.v), np.maximum(value.max(), value + 1.0) - support
+
+
+def entropy_bound(p: FloatArray, largest: FloatArray) -> float:
+    """Return a lower bound on the conditional entropy: sum_x p_x log(1 / largest_x).
+
+    If no allowed posterior has a larger entry than largest_x at x, then
+    H(v) = sum_x v_x log(1 / v_x) >= sum_x v_x log(1 / largest_x), whose average over outputs is
+    the bound.
+    """
+    return float(p @ -np.log(largest))
+
+
 def first_columns(
     reduced: ReducedProblem, lp: PolytopeLP, state: SolverState
 ) -> tuple[FloatArray, FloatArray]:
     """Return starting posteriors and the largest entry that each symbol can have.
 
     For each symbol the start contains the vertex with its largest entry, which is e_x if that
-    is allowed. The largest entries follow from the multipliers by weak duality, so the
-    tolerances of the LP solver cannot make them too small.
+    is allowed.
     """
     n = reduced.p.size
     found, largest = [], np.ones(n)
     for x in range(n):
         if state.out_of_time:
             break
-        cost = np.zeros(n)
-        cost[x] = -1.0
-        point = lp.minimise(cost)
-        assert point is not None
-        found.append(clean(point.v))
-        multipliers, support = reduced.supported(point.row_duals[None])
-        # cost.v = y.(Dv) + (cost - y.D).v, and the smallest coefficient bounds the latter.
-        largest[x] = -support[0] - (cost - multipliers[0] @ reduced.directions).min()
+        v, entries = largest_entry(reduced, lp, x)
+        found.append(v)
+        largest = np.minimum(largest, entries)
     # Boxes that end exactly at a vertex are degenerate; a margin saves about 5 % of the nodes.
     return np.array(found).reshape(-1, n), np.minimum(1.0, largest + 1e-7)
 

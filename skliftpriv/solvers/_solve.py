@@ -38,10 +38,6 @@ about 20,000 vertices, found in seconds.
 _COARSE_SHARE = 0.3
 _COARSE_GAP = 1e-3
 """Share of the time for a coarser problem to start from, and when that is solved well enough."""
-_MANY = 1000
-"""Problems with more inputs are first solved in blocks."""
-_BLOCK_SHARE = 0.5
-"""Share of the time for blocks if the search for posteriors of all inputs follows."""
 _SECONDS = 60.0
 """What a start is told without a time limit."""
 
@@ -120,15 +116,11 @@ def solve(
         raise InvalidParameterError(f"time_limit must be positive or None, got {time_limit!r}.")
     state = SolverState(problem.scale, gap, time_limit, verbose)
     first = iter(()) if start is None else start(state.left(default=_SECONDS))
-    if problem.separate is None and problem.image is None and problem.n_symbols > _MANY:
-        sparse = problem.n_symbols**2 > MOST_POSTERIOR_CELLS
-        limit = None if sparse else _BLOCK_SHARE * state.left(default=_SECONDS)
-        blocks = state if sparse else SolverState(problem.scale, gap, limit, verbose=False)
+    many = problem.n_symbols**2 > MOST_POSTERIOR_CELLS
+    if many and certify and problem.separate is None and problem.image is None:
         search = partial(solve, gap=gap, verbose=False, certify=False)
-        outputs = improve_in_blocks(problem, first, blocks, random_state, search)
-        if sparse:
-            return _solution(problem, state, outputs.posteriors, outputs.weights)
-        first = _started(outputs.posteriors, blocks)
+        outputs = improve_in_blocks(problem, first, state, random_state, search)
+        return _solution(problem, state, outputs.posteriors, outputs.weights)
     dense = (part.toarray() if issparse(part) else part for part in first)
     if problem.separate is not None:
         posteriors, weights = solve_by_cutting_planes(
@@ -141,13 +133,6 @@ def solve(
         )
     posteriors, weights = polish(problem, posteriors, weights)
     return _solution(problem, state, posteriors, weights)
-
-
-def _started(posteriors: csr_array, state: SolverState) -> Iterator[csr_array]:
-    """Yield the posteriors of a first search, and then go on with an interrupt of it."""
-    yield posteriors
-    if state.interrupted:
-        raise KeyboardInterrupt
 
 
 def _dispatch(
