@@ -32,8 +32,8 @@ _BOUND_SHARE = 0.1
 """Share of the time for the bound."""
 _SECONDS = 60.0
 """What replaces the time limit, if there is none, when time is shared out."""
-_LEAST_SECONDS = 0.05
-"""Blocks with less time are left as they are."""
+_LEAST_SECONDS = 1.0
+"""A block gets at least this much time, so that there may be none left for others."""
 _STRICT = 4 * FEASIBILITY
 """Posteriors meet the rows by this much, so that no rounding has to be mended afterwards."""
 _MOST_MIXED = 1e-3
@@ -124,8 +124,8 @@ class _Search:
         for done, index in enumerate(blocks):
             block = Outputs(outputs.weights[index], outputs.posteriors[index])
             share = state.left(_SECONDS) / (len(blocks) - done)
-            if share >= _LEAST_SECONDS and not state.interrupted:
-                better = self._solved(block, share)
+            if not state.out_of_time and not state.interrupted:
+                better = self._solved(block, max(share, _LEAST_SECONDS))
                 value += better.cost - block.cost
                 block = better
             found.append(block)
@@ -198,7 +198,7 @@ def _merged(outputs: Outputs) -> Outputs:
     weights, v = outputs
     group = first_rows(csr_array((np.round(v.data, 10), v.indices, v.indptr), v.shape))
     _, first = np.unique(group, return_index=True)
-    return Outputs(np.bincount(group, weights=weights), v[first])
+    return Outputs(np.bincount(group, weights=weights).astype(float), v[first])
 
 
 def _balanced(outputs: Outputs, p: FloatArray) -> Outputs:

@@ -82,12 +82,12 @@ class BoundImprover:
         boxes = boxes[np.lexsort((boxes, partition.top[boxes]))]
         points, found = np.tile(pool.p, (boxes.size, 1)), []
         solved = np.zeros(boxes.size, dtype=bool)
-        for k, (box, cost) in enumerate(zip(boxes, partition.costs(boxes), strict=True)):
+        for i, (box, cost) in enumerate(zip(boxes, partition.costs(boxes), strict=True)):
             if self._state.out_of_time:
                 break
             v = partition.evaluate(int(box), cost)
             if v is not None:
-                points[k], solved[k] = clean(v), True
+                points[i], solved[i] = clean(v), True
         reduced_cost = pool.utility.entropy(points) - points @ pool.prices
         for k in np.flatnonzero(solved & (reduced_cost < WORTH_A_COLUMN)):
             slopes = pool.utility.slopes(points[k])

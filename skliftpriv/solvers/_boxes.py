@@ -131,7 +131,7 @@ def branch_coordinates(
     mass_error = plogp(mass) - tail_slope * mass - tail_intercept
     spread = np.where(tail, plogp(points), 0.0).sum(axis=1) - plogp(mass)
     widest = np.where(tail, -1.0, upper - lower).argmax(axis=1)
-    alike = tail.all(axis=1) | ~tail.any(axis=1)
+    alike = np.isin(tail.sum(axis=1), [0, tail.shape[1]])
     worst = np.where(alike[:, None], error, own).argmax(axis=1)
     chosen = np.full((len(points), most), -1)
     chosen[:, 0] = np.where(alike | (own.max(axis=1) > mass_error), worst, widest)

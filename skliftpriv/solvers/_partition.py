@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import ceil
+
 import numpy as np
 
 from ._boxes import (
@@ -83,14 +85,15 @@ class Partition:
         tops = np.flatnonzero(largest > 0.5)
         count = tops.size + 1
         self._most = max(count, most_bytes // self._bytes_each)
-        lower, upper = np.zeros((count, n)), np.tile(largest, (count, 1))
-        tail = np.ones((count, n), dtype=bool)
-        lower[np.arange(tops.size), tops] = 0.5
-        tail[np.arange(tops.size), tops] = False
-        upper[-1] = np.minimum(upper[-1], 0.5)
         slots = self._new_slots(count)
-        points = np.tile(reduced.p, (count, 1))
-        self._write(slots, lower, upper, tail, np.zeros((count, m)), points)
+        for part in np.array_split(slots, ceil(count * n / _CELLS)):
+            own, k = tops[part[part < tops.size]], np.arange(np.sum(part < tops.size))
+            lower, upper = np.zeros((part.size, n)), np.tile(largest, (part.size, 1))
+            tail = np.ones((part.size, n), dtype=bool)
+            lower[k, own], tail[k, own] = 0.5, False
+            upper[k.size :] = np.minimum(largest, 0.5)
+            points = np.tile(reduced.p, (part.size, 1))
+            self._write(part, lower, upper, tail, np.zeros((part.size, m)), points)
 
     @property
     def _stored(self) -> dict[str, np.ndarray]:
@@ -182,10 +185,14 @@ class Partition:
         below = doubtful[self.bound[doubtful] < threshold]
         return below[np.argsort(self.bound[below])]
 
-    def evaluate(self, box: int, cost: FloatArray) -> FloatArray | None:
-        """Solve the LP of one box: improve its bound and return its minimiser, if any."""
+    def evaluate(self, box: int, cost: FloatArray | None = None) -> FloatArray | None:
+        """Solve the LP of one box: improve its bound and return its minimiser, if any.
+
+        ``cost`` is what :meth:`costs` returns for the box, if that is known.
+        """
         self.n_nodes += 1
-        lower, upper = self.sides(box)
+        cost = self.costs(np.array([box]))[0] if cost is None else cost
+        lower, upper = (side[0] for side in self.sides(np.array([box])))
         point = self._lp.minimise(cost - self._prices, (lower, upper))
         if point is None:
             self.alive[box] = not self._proven_empty(box)

@@ -73,9 +73,7 @@ def random_slopes(rng: np.random.Generator, utility: Image, n: int, x: int) -> F
     return utility.slopes(point)
 
 
-def largest_entry(
-    reduced: ReducedProblem, lp: PolytopeLP, x: int
-) -> tuple[FloatArray, FloatArray]:
+def largest_entry(reduced: ReducedProblem, lp: PolytopeLP, x: int) -> tuple[FloatArray, FloatArray]:
     """Return the vertex with the largest entry at x, and upper bounds of the entries of all.
 
     The bounds follow from the multipliers y by weak duality: with a cost of -1 at x,

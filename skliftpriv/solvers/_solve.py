@@ -7,8 +7,7 @@ from functools import partial
 from math import comb
 
 import numpy as np
-
-from scipy.sparse import csr_array, issparse
+from scipy.sparse import csr_array
 
 from .._limits import MOST_POSTERIOR_CELLS
 from ..exceptions import InvalidParameterError, SkliftprivError
@@ -60,10 +59,10 @@ def solve(
     problem : PosteriorProblem
         Distribution of the input, privacy rows, and what is to be kept.
     start : callable, optional
-        Yields arrays of posteriors, dense or sparse, shape (k, n), of which the allowed ones are used; its argument
-        is the number of seconds left. The solution keeps at least as much as the best mixture of
-        them that averages to p, after any time limit. Nothing is taken from it if there is no
-        search.
+        Yields arrays of posteriors, dense or sparse, shape (k, n), of which the allowed ones are
+        used; its argument is the number of seconds left. The solution keeps at least as much as
+        the best mixture of them that averages to p, after any time limit. Nothing is taken from
+        it if there is no search.
     method : {"auto", "column-generation", "vertices"}, default="auto"
         ``"vertices"`` enumerates all vertices with cddlib (GPL). It is for small
         problems only, and neither ``gap`` nor ``time_limit`` stops it. ``"column-generation"``
@@ -121,7 +120,7 @@ def solve(
         search = partial(solve, gap=gap, verbose=False, certify=False)
         outputs = improve_in_blocks(problem, first, state, random_state, search)
         return _solution(problem, state, outputs.posteriors, outputs.weights)
-    dense = (part.toarray() if issparse(part) else part for part in first)
+    dense = (part.toarray() if isinstance(part, csr_array) else part for part in first)
     if problem.separate is not None:
         posteriors, weights = solve_by_cutting_planes(
             problem, dense, state, random_state, partial(solve, method=method, verbose=False)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from skliftpriv.solvers import PosteriorProblem, _bound, _pricing, _vertices, solve
+from skliftpriv.solvers import PosteriorProblem, _pricing, _vertices, solve
 from skliftpriv.solvers._lp import MasterLP
+from skliftpriv.solvers._partition import Partition
 
 from ..clock import WorkClock
 from .problems import alip_problem, assert_sound, random_joint
@@ -58,8 +59,8 @@ def test_no_time_for_a_bound_means_upper_bound_one() -> None:
 @pytest.mark.parametrize("where", ["pricing", "bound"])
 def test_keyboard_interrupt_returns_the_best_so_far(monkeypatch, after: int, where: str) -> None:
     calls = {"left": after}
-    module = _pricing if where == "pricing" else _bound
-    original = module.descend
+    place, name = (_pricing, "descend") if where == "pricing" else (Partition, "evaluate")
+    original = getattr(place, name)
 
     def interrupting(*args):
         calls["left"] -= 1
@@ -67,8 +68,8 @@ def test_keyboard_interrupt_returns_the_best_so_far(monkeypatch, after: int, whe
             raise KeyboardInterrupt
         return original(*args)
 
-    monkeypatch.setattr(module, "descend", interrupting)
-    problem = alip_problem(random_joint(10, 40), 2.0)
+    monkeypatch.setattr(place, name, interrupting)
+    problem = alip_problem(random_joint(10, 40), 1.0)
     solution = solve(problem, method="column-generation")
     assert_sound(problem, solution)
     assert solution.status == "interrupted"
@@ -86,7 +87,7 @@ def test_interrupt_while_weights_are_solved(monkeypatch, after: int) -> None:
         return original(self)
 
     monkeypatch.setattr(MasterLP, "solve", interrupting)
-    problem = alip_problem(random_joint(10, 40), 2.0)
+    problem = alip_problem(random_joint(10, 40), 1.0)
     solution = solve(problem, method="column-generation")
     assert_sound(problem, solution)
     assert solution.status == "interrupted"
