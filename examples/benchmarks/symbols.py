@@ -69,7 +69,11 @@ def plot(rows: list[dict], seconds: float, path: Path) -> None:
     from matplotlib.ticker import NullFormatter, ScalarFormatter
 
     colours = dict(
-        zip(sorted({row["sensitive"] for row in rows}), ("#0072B2", "#D55E00", "#009E73"))
+        zip(
+            sorted({row["sensitive"] for row in rows}),
+            ("#0072B2", "#D55E00", "#009E73"),
+            strict=False,
+        )
     )
     kinds = {
         "orr": ("o", "-", "optimal"),

@@ -52,8 +52,6 @@ class Partition:
         The polytope.
     largest : ndarray of shape (n,)
         Largest entry of each symbol over the polytope.
-    most_bytes : int
-        Memory that the boxes may take.
 
     Attributes
     ----------
@@ -66,9 +64,7 @@ class Partition:
         Number of linear programs solved.
     """
 
-    def __init__(
-        self, reduced: ReducedProblem, largest: FloatArray, most_bytes: int = MOST_BYTES
-    ) -> None:
+    def __init__(self, reduced: ReducedProblem, largest: FloatArray) -> None:
         n, m = reduced.p.size, reduced.lo.size
         # A copy of the polytope of its own, because other uses need other warm starts.
         self._reduced, self._lp = reduced, reduced.polytope()
@@ -84,7 +80,7 @@ class Partition:
         # At most one entry exceeds 1/2: one box for each symbol that can, and one for the rest.
         tops = np.flatnonzero(largest > 0.5)
         count = tops.size + 1
-        self._most = max(count, most_bytes // self._bytes_each)
+        self._most = max(count, MOST_BYTES // self._bytes_each)
         slots = self._new_slots(count)
         for part in np.array_split(slots, ceil(count * n / _CELLS)):
             own, k = tops[part[part < tops.size]], np.arange(np.sum(part < tops.size))
@@ -97,6 +93,7 @@ class Partition:
 
     @property
     def _stored(self) -> dict[str, np.ndarray]:
+        """All arrays with an entry or a row for each box."""
         names = ("lower", "upper", "tail", "_lumped", "_multipliers", "top", "_least")
         return {name: getattr(self, name) for name in (*names, "alive", "bound")}
 

@@ -1,0 +1,153 @@
+"""Thousands of inputs: pairs in closed form, blocks of outputs, and memory that stays bounded."""
+
+from __future__ import annotations
+
+import tracemalloc
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+from skliftpriv import LIP, JointDistribution, datasets, mechanisms
+from skliftpriv.solvers import _blocks, _partition, _solve, solve
+from skliftpriv.solvers._bound import BoundImprover
+from skliftpriv.solvers._pair_columns import largest_shares
+from skliftpriv.solvers._presolve import reduce_problem
+from skliftpriv.solvers._pricing import entropy_bound, largest_entry
+
+from .problems import (
+    alip_problem,
+    all_vertices,
+    assert_sound,
+    brute_force,
+    ldp_problem,
+    random_joint,
+)
+
+
+@pytest.fixture
+def small_blocks(monkeypatch):
+    """Treat a few dozen inputs as if they were thousands."""
+    monkeypatch.setattr(_solve, "MOST_POSTERIOR_CELLS", 100)
+    monkeypatch.setattr(_blocks, "_BLOCK", 12)
+    monkeypatch.setattr(_blocks, "_BLOCK_OF_PAIRS", 12)
+
+
+def in_blocks(problem, start=None, **options):
+    """Solve in blocks, and check that the posteriors are sparse and strictly allowed."""
+    solution = solve(problem, start=start, time_limit=20.0, **options)
+    assert isinstance(solution.posteriors, csr_array)
+    assert (solution.posteriors @ problem.rows.T).max(initial=0.0) <= 0.0
+    return solution
+
+
+@pytest.mark.parametrize("build", [alip_problem, ldp_problem])
+@pytest.mark.parametrize("seed", range(3))
+def test_every_vertex_of_two_inputs_is_a_pair_with_a_largest_share(seed: int, build) -> None:
+    problem = build(random_joint(3, 6, seed), 1.0)
+    reduced = reduce_problem(problem)
+    shares = largest_shares(reduced, np.arange(reduced.p.size))
+    vertices = reduced.grouped(all_vertices(problem))
+    pairs = vertices[(vertices > 1e-12).sum(axis=1) == 2]
+    assert len(pairs) > 1
+    for v in pairs:
+        x, z = np.flatnonzero(v > 1e-12)
+        assert min(abs(shares[x, z] - v[x]), abs(shares[z, x] - v[z])) < 1e-10
+    x, z = np.nonzero(shares > 0)
+    found = np.zeros((x.size, reduced.p.size))
+    found[np.arange(x.size), x] = shares[x, z]
+    found[np.arange(x.size), z] += 1 - shares[x, z]
+    apart = x != z
+    assert reduced.violation(found[apart]).max() <= 1e-12
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_largest_entries_bound_the_conditional_entropy(seed: int) -> None:
+    problem = alip_problem(random_joint(3, 6, seed), 0.8)
+    reduced, vertices = reduce_problem(problem), all_vertices(problem)
+    lp, largest = reduced.polytope(), np.ones(reduced.p.size)
+    for x in range(2):  # multipliers for these bound the entries of all
+        v, entries = largest_entry(reduced, lp, x)
+        assert v[x] == pytest.approx(reduced.grouped(vertices)[:, x].max(), abs=1e-8)
+        assert np.all(entries >= reduced.grouped(vertices).max(axis=0) - 1e-9)
+        largest = np.minimum(largest, entries)
+    assert entropy_bound(reduced.p, largest) <= brute_force(problem) + 1e-9
+
+
+@pytest.mark.parametrize("n_s", [2, 4])
+def test_blocks_come_close_to_the_optimum_within_their_bound(small_blocks, n_s: int) -> None:
+    problem = alip_problem(random_joint(n_s, 30), 1.0)
+    found = in_blocks(problem)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_solve, "MOST_POSTERIOR_CELLS", 10**6)
+        best = solve(problem)
+    assert_sound(problem, found)
+    assert found.kept <= best.upper_bound
+    assert best.kept <= found.upper_bound
+    assert found.upper_bound < 1
+    assert found.kept > 0.9 * best.kept
+
+
+def test_blocks_never_keep_less_than_they_start_with(small_blocks) -> None:
+    joint = datasets.make_joint(4, 40, random_state=1)
+    merging = mechanisms.subset_merging(joint, LIP(0.5)).nmi
+    at_once = mechanisms.optimal_random_response(joint, LIP(0.5), time_limit=1e-3)
+    later = mechanisms.optimal_random_response(joint, LIP(0.5), time_limit=20.0)
+    assert merging - 1e-7 <= at_once.nmi < later.nmi
+    assert later.report.satisfied
+    assert later.certified.mixed == 0.0
+
+
+def test_equal_inputs_are_dealt_with_in_blocks(small_blocks) -> None:
+    joint = JointDistribution.from_counts(np.tile([[3, 1, 2], [1, 3, 2]], 10))
+    result = mechanisms.optimal_random_response(joint, LIP(0.3), time_limit=10.0)
+    assert result.report.satisfied
+    assert result.nmi > mechanisms.subset_merging(joint, LIP(0.3)).nmi
+
+
+def test_an_interrupt_keeps_the_blocks_that_are_done(small_blocks, monkeypatch) -> None:
+    original, calls = _blocks._Search._solved, []
+
+    def interrupting(self, *args):
+        calls.append(args)
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        return original(self, *args)
+
+    problem = alip_problem(random_joint(4, 40), 1.0)
+    monkeypatch.setattr(_blocks._Search, "_solved", interrupting)
+    found = in_blocks(problem)
+    assert found.status == "interrupted"
+    assert_sound(problem, found)
+    assert found.kept > 0
+
+
+def test_boxes_stay_within_their_memory(monkeypatch) -> None:
+    problem = alip_problem(random_joint(5, 20), 1.0)
+    best = solve(problem, method="column-generation")
+    limit, partitions = 40_000, []
+    monkeypatch.setattr(_partition, "MOST_BYTES", limit)
+    original = BoundImprover.run
+
+    def watched(self):
+        partitions.append(self._partition)
+        original(self)
+
+    monkeypatch.setattr(BoundImprover, "run", watched)
+    found = solve(problem, method="column-generation")
+    assert found.status == "memory_limit"
+    assert 0 < sum(array.nbytes for array in partitions[0]._stored.values()) <= limit
+    assert found.kept <= best.upper_bound
+    assert best.kept <= found.upper_bound < 1
+
+
+def test_memory_does_not_grow_with_the_square_of_the_inputs() -> None:
+    n = 3000
+    joint = datasets.make_joint(3, n, random_state=0)
+    tracemalloc.start()
+    result = mechanisms.optimal_random_response(joint, LIP(0.5), time_limit=0.05)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 8 * n**2
+    assert result.report.satisfied
+    assert result.nmi >= mechanisms.subset_merging(joint, LIP(0.5)).nmi - 1e-7
