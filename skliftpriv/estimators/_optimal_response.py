@@ -107,7 +107,7 @@ class ORRSanitizer(OptimizingSanitizer):
         With ``use_sensitive``: P(Y | S, X), exactly as it is sampled, with pairs (s, x) as inputs.
         ``channel_`` is P(Y | X).
     status_ : str
-        "optimal", "gap_reached", "time_limit" or "interrupted".
+        "optimal", "gap_reached", "time_limit", "memory_limit" or "interrupted".
 
     Examples
     --------

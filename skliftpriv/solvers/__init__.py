@@ -3,9 +3,9 @@
 This package does not depend on joint distributions, budgets or mechanisms: it takes P_X and
 rows A, and returns posteriors v with A v <= 0 that keep the most information.
 
-``_solve`` is the entry point and chooses among ``_column_generation`` (with ``_pricing``,
-``_column_pool``, and ``_bound`` over ``_partition`` and ``_boxes``, or ``_facets`` for few parts
-of the image), ``_cutting_planes`` (rows on
+``_solve`` is the entry point and chooses among ``_column_generation`` (with ``_pair_columns``,
+``_pricing``, ``_column_pool``, and ``_bound`` over ``_partition`` and ``_boxes``, or ``_facets``
+for few parts of the image), ``_blocks`` (thousands of inputs), ``_cutting_planes`` (rows on
 demand), ``_vertices`` (enumeration) and ``_exact_pricing`` (with ``_pairs`` for one range,
 ``_levels`` for two parts of the image, and ``_couplings`` for few classes of inputs). ``_image``
 says what is to be kept.

@@ -13,8 +13,9 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
-from scipy.sparse import csr_array, diags_array, vstack
+from scipy.sparse import csr_array, diags_array, eye_array, vstack
 
+from ._coarse import shares, similar
 from ._image import FloatArray, Image, IntArray, first_rows
 from ._lp import MasterLP
 from ._presolve import reduce_problem
@@ -36,6 +37,8 @@ _LEAST_SECONDS = 1.0
 """A block gets at least this much time, so that there may be none left for others."""
 _STRICT = 4 * FEASIBILITY
 """Posteriors meet the rows by this much, so that no rounding has to be mended afterwards."""
+_DIMENSIONS = 16
+"""Random combinations of the rows by which similar inputs are found."""
 _MOST_MIXED = 1e-3
 """Share of p that may be mixed into posteriors to meet the rows by that much."""
 
@@ -87,10 +90,8 @@ def improve_in_blocks(
     outputs = Outputs(np.ones(1), csr_array(problem.p_x[None]))
     try:
         for part in first:
-            outputs = _best_mixture(strict, [outputs.posteriors, part])
+            outputs = _best_mixture(problem, [outputs.posteriors, part])
             state.value = min(state.value, outputs.cost)
-        if len(outputs.weights) == 1:
-            outputs = _best_mixture(strict, [outputs.posteriors, _random_groups(strict, rng)])
         state.improve_bound(_bound(problem, state, _BOUND_SHARE * state.left(_SECONDS)))
         while not state.finished:
             before = outputs.cost
@@ -125,7 +126,10 @@ class _Search:
             block = Outputs(outputs.weights[index], outputs.posteriors[index])
             share = state.left(_SECONDS) / (len(blocks) - done)
             if not state.out_of_time and not state.interrupted:
-                better = self._solved(block, max(share, _LEAST_SECONDS))
+                try:
+                    better = self._better(block, max(share, _LEAST_SECONDS))
+                except KeyboardInterrupt:
+                    state.interrupted, better = True, block
                 value += better.cost - block.cost
                 block = better
             found.append(block)
@@ -142,21 +146,41 @@ class _Search:
         ends = np.searchsorted(entries, entries[-1] * np.arange(1, count) / count)
         return (part for part in np.split(order, np.unique(ends)) if part.size)
 
-    def _solved(self, block: Outputs, seconds: float) -> Outputs:
+    def _better(self, block: Outputs, seconds: float) -> Outputs:
         """Return the best replacement that is found, or the block itself."""
         mass = block.mass
         inputs, total = np.flatnonzero(mass), float(mass.sum())
-        own = block.posteriors[:, inputs].toarray()
-        problem = PosteriorProblem(mass[inputs] / total, self._problem.rows[:, inputs])
-        solution = self._solver(problem, start=lambda _: iter([own]), time_limit=seconds)
+        p, rows = mass[inputs] / total, self._problem.rows[:, inputs]
+        if (rows @ p).max(initial=0.0) > 0:  # allowed, but not strictly
+            return block
+        share = self._shares(p, rows)
+        members = csr_array(share.astype(bool).astype(float))
+        own = (block.posteriors[:, inputs] @ members).toarray()
+        solution = self._solver(
+            PosteriorProblem(p @ members, rows @ share),
+            start=lambda _: iter([own]),
+            time_limit=seconds,
+        )
         self._state.n_columns += solution.n_columns
         self._state.interrupted |= solution.status == "interrupted"
-        v = csr_array(solution.posteriors)
+        v = csr_array(csr_array(solution.posteriors) @ share.T)
         shape = (v.shape[0], mass.size)
         found = Outputs(
             total * solution.weights, csr_array((v.data, inputs[v.indices], v.indptr), shape)
         )
         return found if found.cost < block.cost else block
+
+    def _shares(self, p: FloatArray, rows: FloatArray) -> csr_array:
+        """Return the shares of inputs in what a block distinguishes: inputs, or groups of them.
+
+        Small budgets need outputs that stand for thousands of inputs. Similar ones are then not
+        told apart at first; later rounds do so, because the outputs that are found stand for
+        fewer.
+        """
+        if p.size <= 2 * self._size:
+            return eye_array(p.size, format="csr")
+        few = self._rng.standard_normal((min(len(rows), _DIMENSIONS), len(rows)))
+        return shares(p, similar((few @ rows).T, self._size // 2))
 
 
 def _strict(problem: PosteriorProblem) -> PosteriorProblem:
@@ -178,19 +202,6 @@ def _best_mixture(problem: PosteriorProblem, parts: list[csr_array]) -> Outputs:
     weights = master.solve().weights
     used = np.flatnonzero(weights > 0)
     return Outputs(weights[used], posteriors[used])
-
-
-def _random_groups(problem: PosteriorProblem, rng: np.random.Generator) -> csr_array:
-    """Return posteriors of random groups of inputs; those that are not allowed become one."""
-    n = problem.n_symbols
-    group_of = np.empty(n, dtype=np.intp)
-    group_of[rng.permutation(n)] = np.arange(n) // _BLOCK
-    groups = csr_array((problem.p_x, (group_of, np.arange(n))))
-    bad = (groups @ problem.rows.T).max(axis=1) > 0
-    group_of[bad[group_of]] = group_of.max() + 1
-    groups = csr_array((problem.p_x, (group_of, np.arange(n))))
-    groups = groups[np.flatnonzero(np.diff(groups.indptr))]
-    return csr_array(diags_array(1.0 / groups.sum(axis=1)) @ groups)
 
 
 def _merged(outputs: Outputs) -> Outputs:

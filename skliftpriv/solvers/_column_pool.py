@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 import numpy as np
-from scipy.sparse import csr_array, vstack
+from scipy.sparse import csr_array, eye_array, vstack
 
 from ._image import FloatArray, Image, first_rows
 from ._lp import MasterLP
@@ -49,7 +49,8 @@ class ColumnPool:
         self._master = MasterLP(self.p)
         self._cap = _FIRST_CAP
         self._n_artificial = self.p.size
-        self._master.add(np.eye(self._n_artificial), np.full(self._n_artificial, self._cap))
+        alone = eye_array(self._n_artificial, format="csr")
+        self._master.add(alone, np.full(self._n_artificial, self._cap))
         self._columns, self._costs = csr_array((0, self.p.size)), np.zeros(0)
         self.weights = np.zeros(0)
         self.prices = np.zeros(self.p.size)

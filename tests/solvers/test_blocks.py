@@ -106,7 +106,7 @@ def test_equal_inputs_are_dealt_with_in_blocks(small_blocks) -> None:
 
 
 def test_an_interrupt_keeps_the_blocks_that_are_done(small_blocks, monkeypatch) -> None:
-    original, calls = _blocks._Search._solved, []
+    original, calls = _blocks._Search._better, []
 
     def interrupting(self, *args):
         calls.append(args)
@@ -115,7 +115,7 @@ def test_an_interrupt_keeps_the_blocks_that_are_done(small_blocks, monkeypatch) 
         return original(self, *args)
 
     problem = alip_problem(random_joint(4, 40), 1.0)
-    monkeypatch.setattr(_blocks._Search, "_solved", interrupting)
+    monkeypatch.setattr(_blocks._Search, "_better", interrupting)
     found = in_blocks(problem)
     assert found.status == "interrupted"
     assert_sound(problem, found)
