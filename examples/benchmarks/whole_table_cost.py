@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import ctypes
 import resource
 import sys
 import warnings
@@ -124,11 +123,8 @@ def peak_megabytes() -> float:
 def used_megabytes() -> float:
     """Return the memory in use, and let the peak start from it.
 
-    Where the system cannot do that (other than Linux), it is the peak so far. Memory that was freed
-    goes back to the system first: what comes next would use it again without being counted.
+    Where the system cannot do that (other than Linux), it is the peak so far.
     """
-    with contextlib.suppress(OSError, AttributeError):
-        ctypes.CDLL("libc.so.6").malloc_trim(0)
     with contextlib.suppress(OSError):
         Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
     return peak_megabytes()

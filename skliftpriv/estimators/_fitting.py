@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import warnings
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from copy import deepcopy
 from dataclasses import field, replace
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
 import numpy as np
-import pandas as pd
+from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ..cells import Cells, CellsLike
@@ -22,27 +21,21 @@ from ..exceptions import (
     UnprotectedColumnsWarning,
     UselessReleaseWarning,
 )
-from ..frames import ColumnKey, LazyTable, SymbolOrder, Table, checked_weight
-from ..mechanisms import ChannelResult, MechanismResult, PartitionResult
+from ..frames import Table, checked_weight, concerns
+from ..mechanisms import ChannelResult, MechanismResult
 from ..notions import NOTIONS, POLYHEDRAL_NOTIONS, Notion, NotionLike, make_notion
 from ..report import PrivacyReport
 from ..sampling import RandomState
-from ._confidence import confidence_warnings
-from ._counted_rows import CountedRows, counted_columns, counted_lazily, refuse_beside
+from ._confidence import confidence_set, confidence_warnings
+from ._counted_rows import CountedRows, counted_columns
 from ._counting import CountingPlan
 from ._guarantee import Guarantee
 from ._layout import ColumnKeys, Layout
-from ._once import Kept
 from ._parameters import COMMON, checked, parameters, validate
-from ._records import RecordColumn, check_keys
-from ._release import Release, advice_on_unknown, instead_of_seeing
 from ._releaser import Releaser, SymbolReleaser
-from ._releasing import ReleasingShell, warnings_beside
 from ._row_encoder import RowEncoder
-from ._target_among import target_warnings
-from ._values import Categories, PublicValues
 
-__all__ = ["FittingShell", "Result"]
+__all__ = ["FittingShell", "Result", "warnings_beside"]
 
 #: Parameters that may change after fit.
 _FREE = ("output", "verbose")
@@ -61,11 +54,7 @@ class FittedState(Generic[Result]):
     alpha: float = 2.0
     confidence: float | None = None
     cells: CellsLike | None = None
-    categories: Categories | None = None
-    min_count: int | None = None
     handle_unknown: str = "error"
-    record_id: ColumnKey | None = None
-    groups: ColumnKey | None = None
 
     counted_: CountedRows
     cells_: Cells
@@ -76,12 +65,13 @@ class FittedState(Generic[Result]):
     channel_: Channel | None
     report_: PrivacyReport
     guarantee_: Guarantee
-    release_: Release
+    _encoder: RowEncoder
+    _releaser: Releaser
     _parameters: dict[str, Any]
 
 
 @parameters
-class FittingShell(FittedState[Result], ReleasingShell):
+class FittingShell(FittedState[Result], TransformerMixin, BaseEstimator, ABC):
     """The part of a sanitiser that counts rows and builds the mechanism for them."""
 
     sensitive: ColumnKeys | None = field(default=None, kw_only=False)
@@ -100,6 +90,7 @@ class FittingShell(FittedState[Result], ReleasingShell):
     # With metadata routing, Pipeline, GridSearchCV and ColumnTransformer pass S on.
     __metadata_request__fit: ClassVar[dict[str, Any]] = {"sensitive_features": True}
     __metadata_request__partial_fit: ClassVar[dict[str, Any]] = {"sensitive_features": True}
+    __metadata_request__transform: ClassVar[dict[str, Any]] = {"sensitive_features": True}
 
     @property
     def needs_sensitive(self) -> bool:
@@ -128,8 +119,7 @@ class FittingShell(FittedState[Result], ReleasingShell):
                 f"{type(self).__name__} must override _make_releaser: only the outputs of a "
                 "ChannelResult are known to be symbols."
             )
-        options = {"cells": rows.cells, "types": rows.types, "pool": rows.pool}
-        return SymbolReleaser.of(result, rows.layout, **options)
+        return SymbolReleaser(result, rows.layout, cells=rows.cells, types=rows.types)
 
     def _known(self, result: Result, layout: Layout) -> Mapping[str, object]:
         """Return the fitted attributes that only this mechanism has."""
@@ -143,11 +133,11 @@ class FittingShell(FittedState[Result], ReleasingShell):
 
         Parameters
         ----------
-        X : pandas or polars DataFrame, pyarrow Table, lazy frame, array-like or CountedRows
+        X : pandas or polars DataFrame, pyarrow Table, array-like or CountedRows
             Table of shape (n_rows, n_columns) with the useful column(s) and, unless
             ``sensitive_features`` is given, the sensitive one(s); or rows that are already counted.
             A pandas frame whose column names are not text is read by position, and ``transform``
-            returns an array. A lazy frame, such as that of polars, is counted by its library.
+            returns an array.
         y : array-like of shape (n_rows,), optional
             The target, for a sanitiser that keeps what is known about it (``needs_target``), and
             for ``cells``, which are learnt to predict it; otherwise it is ignored.
@@ -187,15 +177,13 @@ class FittingShell(FittedState[Result], ReleasingShell):
         known: CountedRows | None,
     ) -> Self:
         self._make_notion()  # refuse a wrong notion before counting rows
-        self._check_records()
         rows = self._counted(X, y, sensitive_features, sample_weight, known)
         rows = rows if known is None else known + rows
-        values = self._public_values(rows)
-        result = self._result_for(values)
-        for warning in self._warnings(values, result):
+        result = self.result_for(rows)
+        for warning in self._warnings(rows, result):
             warnings.warn(warning, stacklevel=4)
         # Attributes are set only when all has succeeded, so a failed fit leaves no trace.
-        fitted = {**self._fitted(values, result), "counted_": rows}
+        fitted = self._fitted(rows, result)
         # An earlier table may have had names, and an earlier mechanism further attributes.
         for name in [name for name in self.__dict__ if name.endswith("_")]:
             del self.__dict__[name]
@@ -222,14 +210,6 @@ class FittingShell(FittedState[Result], ReleasingShell):
                     "y cannot be used if X is CountedRows: pass it as target= to CountedRows.of."
                 )
             return X
-        lazy = LazyTable.of(X)
-        if lazy is not None:
-            given = {"sensitive_features": sensitive_features, "sample_weight": sample_weight}
-            if self.needs_target:
-                self._check_target(y)
-                given["y"] = y
-            refuse_beside(**given, cells=self.cells, groups=self.groups)
-            return self._counted_lazily(lazy, known)
         table = Table(X)
         layout = self._layout_for(table, sensitive_features is not None, known)
         s_columns = layout.sensitive_columns(table, sensitive_features)
@@ -237,49 +217,13 @@ class FittingShell(FittedState[Result], ReleasingShell):
         table.check_order(sample_weight, "sample_weight")
         if self.needs_target:
             self._check_target(y)
+        columns = (s_columns, layout.useful_columns(table))
         plan = self._counting_plan(known)
         # Others ignore y: cells, too, once they are learnt.
         target = y if self.needs_target or (self.cells is not None and known is None) else None
         table.check_order(target, "y")
-        useful = layout.useful_columns(table)
-        for warning in target_warnings(layout.useful_names, useful, target):
-            warnings.warn(warning, stacklevel=5)
-        kept = Kept((s_columns, useful), target, weight)
-        records = self._records_in(layout)
-        if records is not None:
-            records.column(table, layout)  # refuse a name that is not there before all is counted
-        if self.groups is not None:
-            kept = kept.once(RecordColumn.of(layout, "groups", self.groups), table, layout)
-        rows = counted_columns(
-            kept.columns, layout, y=kept.target, weight=kept.weight, plan=plan, groups=kept.groups
-        )
+        rows = counted_columns(columns, layout, y=target, weight=weight, plan=plan)
         return replace(rows, beside=tuple(self._beside(table, s_columns)))
-
-    def _counted_lazily(self, lazy: LazyTable, known: CountedRows | None) -> CountedRows:
-        """Count the pairs of S and X in a lazy frame."""
-        names = Table(lazy.empty, allow_empty=True)
-        layout = self._layout_for(names, False, known)
-        records = self._records_in(layout)
-        if records is not None:
-            records.column(names, layout)  # refuse a name that is not there before all is counted
-        return counted_lazily(lazy, layout)
-
-    def _check_records(self) -> None:
-        """Refuse parameters of a keyed release that contradict each other."""
-        if self.record_id is not None and self.groups is not None:
-            raise InvalidParameterError(
-                "record_id and groups both say which rows are one record: use groups= if a person "
-                "may have several rows, which then count once at fit, and record_id= otherwise."
-            )
-        has_ids = self.record_id is not None or self.groups is not None
-        check_keys(self.secret, self.random_state, records=has_ids)
-
-    def _records_in(self, layout: Layout) -> RecordColumn | None:
-        """Return the column of ids, if there is one."""
-        for parameter, key in (("record_id", self.record_id), ("groups", self.groups)):
-            if key is not None:
-                return RecordColumn.of(layout, parameter, key)
-        return None
 
     def _counting_plan(self, known: CountedRows | None) -> CountingPlan:
         """Say how rows are counted: in the cells and bins of earlier rows, if there are any."""
@@ -297,8 +241,7 @@ class FittingShell(FittedState[Result], ReleasingShell):
     def _layout_for(self, table: Table, given: bool, known: CountedRows | None) -> Layout:
         """Find the columns in the first table, or check that a later table has them."""
         if known is None:
-            beside = {"record_id": self.record_id, "groups": self.groups}
-            layout = Layout.of(table, self.sensitive, self.useful, given, beside)
+            layout = Layout.of(table, self.sensitive, self.useful, given)
         else:
             layout = known.layout
             if (not layout.sensitive) != given:
@@ -306,11 +249,15 @@ class FittingShell(FittedState[Result], ReleasingShell):
                     "Pass sensitive_features= in all batches or in none; the first batch took S "
                     f"from {layout.sensitive_name}."
                 )
-            named = ("sensitive", "useful", "cells", "record_id", "groups")
+            named = ("sensitive", "useful", "cells")
             self._check_unchanged(n for n in self._parameters if n.partition("__")[0] in named)
         passed = self.remainder == "passthrough"
         layout.check(table, type(self).__name__, sensitive=not given, rest=passed)
         return layout
+
+    def _beside(self, table: Table, s_columns: Sequence[Any] | None) -> list[str]:
+        """List what is released with the rows of a table without protection."""
+        return concerns(table, s_columns, index=self.index == "keep")
 
     @checked
     def result_for(self, rows: CountedRows) -> Result:
@@ -333,15 +280,7 @@ class FittingShell(FittedState[Result], ReleasingShell):
                 f"rows must be CountedRows, such as CountedRows.of(X, 's', 'x'), not "
                 f"{type(rows).__name__}."
             )
-        return self._result_for(self._public_values(rows))
-
-    def _public_values(self, rows: CountedRows) -> PublicValues:
-        """Check counted rows against lists of values, and pool rare ones."""
-        rows.checked(self.sensitive, self.useful, self.cells, self.groups)
-        return PublicValues(rows, self.categories, self.min_count)
-
-    def _result_for(self, values: PublicValues) -> Result:
-        rows = values.rows
+        rows.checked(self.sensitive, self.useful, self.cells)
         if rows.cells is not None and self.confidence is not None and not rows.cells.summary.apart:
             raise InvalidParameterError(
                 f"confidence={self.confidence} needs cells that were learnt from other rows than "
@@ -362,7 +301,7 @@ class FittingShell(FittedState[Result], ReleasingShell):
                 f"{joint.sensitive_labels[0]!r} (n_samples={rows.n_rows}): there is nothing to "
                 "protect. Pass rows with at least two sensitive values."
             )
-        over = values.confidence_set(self.confidence)
+        over = confidence_set(rows.counts, self.confidence)
         return self._mechanism_for(rows)(joint, self._make_notion(), over)
 
     def _make_notion(self) -> Notion:
@@ -381,14 +320,13 @@ class FittingShell(FittedState[Result], ReleasingShell):
             )
         return notion
 
-    def _warnings(self, values: PublicValues, result: Result) -> Iterator[Warning]:
+    def _warnings(self, rows: CountedRows, result: Result) -> Iterator[Warning]:
         """Yield warnings about a result."""
-        rows = values.rows
 
         def build(over: ConfidenceSet | None) -> Result:
             return self._mechanism_for(rows)(result.joint, result.notion, over)
 
-        yield from confidence_warnings(result, build, closed=values.useful.closed)
+        yield from confidence_warnings(result, build)
         if result.status == "time_limit" and result.utility_kept < _NOTHING:
             yield UselessReleaseWarning(
                 "The search reached its time_limit, and the output says nothing about what was to "
@@ -408,77 +346,48 @@ class FittingShell(FittedState[Result], ReleasingShell):
             )
         yield from warnings_beside(rows.beside)
 
-    def _fitted(self, values: PublicValues, result: Result) -> dict[str, object]:
+    def _fitted(self, rows: CountedRows, result: Result) -> dict[str, object]:
         """Return all fitted attributes, public and private."""
-        rows = values.rows
         layout = rows.layout
-        release = self._make_release(result, values)
+        releaser = self._make_releaser(result, rows)
+        encoder = RowEncoder(result.joint, layout, pairs=self.needs_sensitive, cells=rows.cells)
         return {
+            "_encoder": encoder,
+            "_releaser": releaser,
             # Copy lists, which could be changed in place.
             "_parameters": {
-                name: deepcopy(value) if isinstance(value, list | dict) else value
+                name: list(value) if isinstance(value, list) else value
                 for name, value in self.get_params().items()
             },
             "n_features_in_": len(layout.names),
             **layout.feature_names,
+            "counted_": rows,
             **({} if rows.cells is None else {"cells_": rows.cells}),
             "layout_": layout,
-            "release_": release,
             "result_": result,
             "joint_": result.joint,
-            "n_sensitive_": result.joint.shape[0],
             "notion_": result.notion,
             "channel_": result.channel,
             "report_": result.report,
-            "guarantee_": self._guarantee(values, result, release),
+            "guarantee_": self._guarantee(rows, result, draws=releaser.draws),
             **self._known(result, layout),
         }
 
-    def _make_release(self, result: Result, values: PublicValues) -> Release:
-        """Collect what is needed to release rows."""
-        rows = values.rows
-        joint, cells, named = result.joint, rows.cells, self.get_params(deep=False)
-        order = None
-        if _places_new_values(result):
-            order = SymbolOrder(joint.useful_labels, rows.counts.order)
-        encoder = RowEncoder(
-            joint.useful_labels,
-            rows.layout,
-            sensitive=joint.sensitive_labels if self.needs_sensitive else None,
-            cells=None if cells is None else cells.settled(joint.useful_labels, joint.p_x),
-            order=order,
-            members=values.members,
-            lists=(values.useful, values.sensitive),
-        )
-        return Release(
-            who=type(self).__name__,
-            layout=rows.layout,
-            encoder=encoder,
-            releaser=self._make_releaser(result, rows),
-            advice=advice_on_unknown(named.get("handle_unknown")),
-            blind=instead_of_seeing(named),
-            records=self._records_in(rows.layout),
-        )
-
-    def _guarantee(self, values: PublicValues, result: Result, release: Release) -> Guarantee:
-        rows, order = values.rows, release.encoder.order
-        layout, summary = rows.layout, values.summary(order)
+    def _guarantee(self, rows: CountedRows, result: Result, *, draws: bool) -> Guarantee:
+        layout = rows.layout
         passed = layout.rest_names if self.remainder == "passthrough" else []
         # Not all sanitisers have this parameter.
         handle_unknown = self.get_params(deep=False).get("handle_unknown", "error")
-        drawn = summary is not None and summary.draws(sees_sensitive=self.needs_sensitive)
-        randomized = release.releaser.draws or drawn or handle_unknown == "resample"
-        records = release.records
-        over = result.over if isinstance(result.over, ConfidenceSet) else None
+        randomized = draws or handle_unknown == "resample"
         return Guarantee(
             promise=result.notion,
             achieved=dict(result.report.levels_promised),
             holds=result.report.satisfied,
-            confidence=None if over is None else over.confidence,
+            confidence=None if result.over is None else result.over.confidence,
             smoothing=self.smoothing,
             weighted=rows.counts.weighted,
             # With a confidence set weights are whole numbers, which count rows.
-            n_rows=rows.n_rows if over is None else over.n_rows,
+            n_rows=rows.n_rows if result.over is None else result.over.n_rows,
             sensitive=layout.sensitive_name,
             columns=tuple(layout.useful_names),
             unprotected=(*passed, *rows.beside),
@@ -487,11 +396,6 @@ class FittingShell(FittedState[Result], ReleasingShell):
             secret_randomness=self.random_state is None or not randomized,
             sees_sensitive=self.needs_sensitive,
             cells=None if rows.cells is None else rows.cells.summary,
-            places_new_values=order is not None,
-            record_id=None if records is None else records.name,
-            groups=rows.groups,
-            keyed=self.secret is not None,
-            values=summary,
         )
 
     def fitted_parameters(self) -> dict[str, Any]:
@@ -524,22 +428,15 @@ class FittingShell(FittedState[Result], ReleasingShell):
             )
 
 
-def _places_new_values(result: MechanismResult) -> bool:
-    """Tell whether values that were not seen at fit belong to a range.
-
-    The estimated distribution gives them probability 0, so that the levels do not change. In a
-    confidence set they have no place: which values are seen depends on the rows.
-    """
-    return isinstance(result, PartitionResult) and result.ordered and result.over is None
-
-
 def _same(now: Any, fitted: Any) -> bool:
-    if isinstance(now, dict) and isinstance(fitted, dict):
-        return now.keys() == fitted.keys() and all(_same(now[key], fitted[key]) for key in now)
-    if isinstance(now, pd.Index | pd.Series) and type(now) is type(fitted):
-        return bool(now.equals(fitted))
     if isinstance(now, np.ndarray) or isinstance(fitted, np.ndarray):
-        # Unlike those of NumPy, pandas' comparison takes missing values of any type as equal.
-        one, other = (pd.Series(np.asarray(each).ravel()) for each in (now, fitted))
-        return np.shape(now) == np.shape(fitted) and bool(one.equals(other))
+        return bool(np.array_equal(now, fitted))
     return now is fitted or (type(now) is type(fitted) and bool(now == fitted))
+
+
+def warnings_beside(found: Iterable[str]) -> Iterator[Warning]:
+    if listed := "; ".join(found):
+        yield UnprotectedColumnsWarning(
+            f"Released with the rows, and not covered by the guarantee: {listed}. Use index='drop' "
+            "to leave the index out, and skliftpriv.shuffle_rows to shuffle the released rows."
+        )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from numbers import Real
 from typing import Any, ClassVar
@@ -12,7 +13,7 @@ from .._arrays import FloatArray
 from ..confidence import ConfidenceSet
 from ..distribution import JointDistribution
 from ..mechanisms import OptimalResult, optimal_random_response
-from ..notions import Notion
+from ..notions import POLYHEDRAL_NOTIONS, Notion
 from ._counted_rows import CountedRows
 from ._docs import documented
 from ._fitting import Mechanism
@@ -44,6 +45,7 @@ class OptimizingSanitizer(SymbolSanitizer[OptimalResult]):
 
     #: What ``upper_bound_`` bounds, in words.
     optimum: ClassVar[str] = "the optimum"
+    _supported_notions: ClassVar[Sequence[str]] = POLYHEDRAL_NOTIONS
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **SymbolSanitizer._parameter_constraints,
         **SOLVER,
@@ -74,7 +76,7 @@ class ORRSanitizer(OptimizingSanitizer):
     Parameters
     ----------
     <columns>
-    notion : {"lip", "alip", "ldp", "l1", "chi2", "alpha"} or Notion class, default="lip"
+    notion : {"lip", "alip", "ldp"} or Notion class, default="lip"
         What the budget bounds; see the user guide. A class is called with epsilon.
     <budget>
     utility : {"useful", "target"}, default="useful"

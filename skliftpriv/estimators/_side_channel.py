@@ -14,7 +14,7 @@ from ._counted_rows import CountedRows
 from ._docs import documented
 from ._layout import Layout
 from ._optimal_response import SOLVER
-from ._parameters import COMMON, CONFIDENCE, NONNEGATIVE, StrOptions, parameters
+from ._parameters import COMMON, NONNEGATIVE, StrOptions, parameters
 from ._releaser import Releaser, SymbolReleaser
 
 __all__ = ["SRLIPSanitizer"]
@@ -49,7 +49,6 @@ class SRLIPSanitizer(LiftSanitizer[SideChannelResult]):
 
         .. versionchanged:: 0.2
             The default is None.
-    <confidence>
     <known shell>
 
     Attributes
@@ -85,7 +84,6 @@ class SRLIPSanitizer(LiftSanitizer[SideChannelResult]):
     gap: float = 1e-6
     time_limit: float | None = 10.0
     verbose: bool | None = None
-    confidence: float | None = None
 
     notion = "srlip"
     # There is no handle_unknown: an attacker who knows another column of the row could recognise a
@@ -94,7 +92,6 @@ class SRLIPSanitizer(LiftSanitizer[SideChannelResult]):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **COMMON,
         **SOLVER,
-        **CONFIDENCE,
         "epsilon": [NONNEGATIVE],
         "strategy": [StrOptions({"optimal", "product"})],
     }
@@ -110,11 +107,10 @@ class SRLIPSanitizer(LiftSanitizer[SideChannelResult]):
             gap=self.gap,
             time_limit=self.time_limit,
             verbose=self.verbose,
-            over=over,
         )
 
     def _make_releaser(self, result: SideChannelResult, rows: CountedRows) -> Releaser:
-        return SymbolReleaser.of(
+        return SymbolReleaser(
             result, rows.layout, one_column=result.strategy == "optimal", types=rows.types
         )
 

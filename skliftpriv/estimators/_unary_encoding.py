@@ -14,7 +14,7 @@ from ._bit_releaser import BitReleaser
 from ._counted_rows import CountedRows
 from ._docs import documented
 from ._layout import Layout
-from ._parameters import COMMON, CONFIDENCE, NOTION, UNKNOWN, StrOptions, parameters
+from ._parameters import COMMON, NOTION, UNKNOWN, StrOptions, parameters
 
 __all__ = ["OUESanitizer"]
 
@@ -36,7 +36,6 @@ class OUESanitizer(LiftSanitizer[UnaryResult]):
     <budget>
     smoothing : float, default=0.0
         Pseudo-count added to every cell of the estimated joint distribution.
-    <confidence>
     output : {"bits", "label", "posterior"}, default="bits"
         One column of 0 and 1 per value, one column with the set of values whose bit is 1, or
         one column P(X=x | Y=y) per value.
@@ -60,7 +59,6 @@ class OUESanitizer(LiftSanitizer[UnaryResult]):
 
     notion: NotionLike = "lip"
     lam: float = 0.5
-    confidence: float | None = None
     output: str = "bits"
     handle_unknown: str = "error"
 
@@ -68,7 +66,6 @@ class OUESanitizer(LiftSanitizer[UnaryResult]):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **COMMON,
         **NOTION,
-        **CONFIDENCE,
         **UNKNOWN,
         "output": [StrOptions({"bits", "label", "posterior"})],
     }
@@ -76,10 +73,10 @@ class OUESanitizer(LiftSanitizer[UnaryResult]):
     def _build(
         self, joint: JointDistribution, notion: Notion, over: ConfidenceSet | None
     ) -> UnaryResult:
-        return optimized_unary_encoding(joint, notion, over=over)
+        return optimized_unary_encoding(joint, notion)
 
     def _known(self, result: UnaryResult, layout: Layout) -> dict[str, object]:
         return {"alpha_": result.alpha}
 
     def _make_releaser(self, result: UnaryResult, rows: CountedRows) -> BitReleaser:
-        return BitReleaser.of(result, rows.layout)
+        return BitReleaser(result, rows.layout)

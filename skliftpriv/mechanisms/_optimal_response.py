@@ -9,12 +9,12 @@ from numpy.typing import ArrayLike
 
 from .._arrays import FloatArray
 from .._progress import Progress
-from ..confidence import Over, checked_set
+from ..confidence import ConfidenceSet
 from ..distribution import JointDistribution
 from ..notions import Notion
 from ..solvers import PosteriorSolution, solve
 from ._inputs import Inputs, PairInputs, UsefulInputs, checked_target
-from ._result import OptimalResult
+from ._result import OptimalResult, check_set
 from ._subset_response import Method, first_posteriors
 
 __all__ = ["Method", "OptimalResult", "optimal_random_response"]
@@ -33,7 +33,7 @@ def optimal_random_response(
     gap: float = 1e-6,
     time_limit: float | None = 60.0,
     verbose: bool | None = None,
-    over: Over = None,
+    over: ConfidenceSet | None = None,
 ) -> OptimalResult:
     """Find the mechanism that keeps the most within a budget, with a certified gap.
 
@@ -49,13 +49,8 @@ def optimal_random_response(
     ----------
     joint : JointDistribution
         Distribution of the sensitive and the useful variable.
-    notion : Notion
-        The budget. LIP, ALIP and LDP are linear inequalities on an output; l1-, chi2- and
-        alpha-lift privacy bound averages over S. Notions of your own need
-        :meth:`~skliftpriv.notions.Notion.rows` or :meth:`~skliftpriv.notions.Notion.averages`.
-
-        .. versionchanged:: 0.2
-           Averages.
+    notion : LIP, ALIP or LDP
+        The budget.
     target : array-like of shape (n_targets, n_useful), optional
         P(T=t | X=x) of what is to be kept, columns summing to 1; None to keep X. With
         ``use_sensitive`` it may also be P(T=t | S=s, X=x), of shape
@@ -68,8 +63,7 @@ def optimal_random_response(
 
         .. versionadded:: 0.2
     method : {"auto", "column-generation", "vertices"}, default="auto"
-        Column generation, vertex enumeration, or whichever suits the size. Only linear
-        inequalities have vertices to enumerate.
+        Column generation, vertex enumeration, or whichever suits the size.
     gap : float, default=1e-6
         Stop when the share that is kept is certified to be this close to the optimum.
     time_limit : float or None, default=60.0
@@ -82,14 +76,10 @@ def optimal_random_response(
     verbose : bool or None, default=None
         Show progress on standard error: always, never or, with None, in a terminal or a notebook
         once the work takes longer than three seconds.
-    over : ConfidenceSet or list of JointDistribution, optional
-        Meet the budget, of LIP, ALIP or LDP, for every distribution in this set; by default for
-        ``joint`` alone. Those of a list are covered besides ``joint``. The optimum is then over
-        all mechanisms that do so. For a confidence set inequalities are added as cutting planes,
+    over : ConfidenceSet, optional
+        Meet the budget for every distribution in this set; by default for ``joint`` alone. The
+        optimum is then over all mechanisms that do so. Inequalities are added as cutting planes,
         ``method`` applies to the bound, and the bound is improved for at most five seconds.
-
-        .. versionchanged:: 0.2
-            A list of distributions is accepted.
 
     Returns
     -------
@@ -103,7 +93,7 @@ def optimal_random_response(
     >>> round(result.nmi, 6), result.gap < 1e-6
     (0.849513, True)
     """
-    over = checked_set(over, joint)
+    check_set(over, joint)
     wanted = checked_target(target, joint, use_sensitive=use_sensitive)
     inputs = (PairInputs if use_sensitive else UsefulInputs)(joint, wanted)
     problem = inputs.problem(notion, over)
@@ -130,7 +120,7 @@ def optimal_random_response(
 def _start(
     inputs: Inputs,
     notion: Notion,
-    over: Over,
+    over: ConfidenceSet | None,
     search: Callable[..., PosteriorSolution],
 ) -> Callable[[float], Iterator[FloatArray]]:
     """Return what yields the posteriors of a good mechanism, given the seconds that are left."""

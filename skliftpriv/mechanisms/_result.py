@@ -10,10 +10,11 @@ from typing import Any, Self
 from .._arrays import FloatArray, Label
 from .._format import share
 from .._limits import MOST_EXACT_CELLS, POOL, refuse_beyond
-from ..certificate import CertifiedChannel, Weights, certified_for, drawn_weights, worst_levels_over
+from ..certificate import CertifiedChannel, certified_for
 from ..channel import Channel
-from ..confidence import ConfidenceSet, Distributions, Over, checked_set
+from ..confidence import ConfidenceSet
 from ..distribution import JointDistribution
+from ..exceptions import InvalidParameterError
 from ..notions import Notion
 from ..report import PrivacyReport, privacy_report, target_summary
 from ._pairs import given_useful, pair_masses, released_pairs
@@ -24,6 +25,7 @@ __all__ = [
     "OptimalResult",
     "PartitionResult",
     "ShownOutputs",
+    "check_set",
 ]
 
 
@@ -51,6 +53,20 @@ class ShownOutputs:
     bits: bool = False
 
 
+def check_set(over: ConfidenceSet | None, joint: JointDistribution) -> None:
+    """Raise an error if a confidence set has other symbols than the joint distribution."""
+    if over is None:
+        return
+    if (over.sensitive_labels, over.useful_labels) != (
+        joint.sensitive_labels,
+        joint.useful_labels,
+    ):
+        raise InvalidParameterError(
+            "over and joint have different symbols; build both from the same table of counts, with "
+            "the same labels."
+        )
+
+
 @dataclass(frozen=True, kw_only=True, repr=False)
 class MechanismResult(ABC):
     """A mechanism fitted to a joint distribution.
@@ -65,7 +81,7 @@ class MechanismResult(ABC):
         Leakage and utility of the sampled channel.
     status : str
         How the mechanism was built, in a word or two.
-    over : ConfidenceSet, JointList or None
+    over : ConfidenceSet or None
         The distributions for which the budget is met; None for ``joint`` alone.
     """
 
@@ -73,7 +89,7 @@ class MechanismResult(ABC):
     notion: Notion
     report: PrivacyReport
     status: str
-    over: Distributions | None = None
+    over: ConfidenceSet | None = None
 
     @property
     @abstractmethod
@@ -136,7 +152,7 @@ class ChannelResult(MechanismResult):
         notion: Notion,
         channel: Channel,
         *,
-        over: Over = None,
+        over: ConfidenceSet | None = None,
         enforce: bool = True,
         sees_sensitive: bool = False,
         target: FloatArray | None = None,
@@ -159,8 +175,8 @@ class ChannelResult(MechanismResult):
         **known
             Further attributes of the result.
         """
-        members = checked_set(over, joint)
-        if isinstance(members, ConfidenceSet):
+        check_set(over, joint)
+        if over is not None:
             cells = joint.shape[0] * channel.sparse.nnz
             refuse_beyond(
                 MOST_EXACT_CELLS,
@@ -169,7 +185,7 @@ class ChannelResult(MechanismResult):
                 f"{POOL}, or use confidence=None",
             )
         masses = pair_masses(joint) if sees_sensitive else joint.masses
-        within = members.given_both() if members is not None and sees_sensitive else members
+        within = over.given_both() if over is not None and sees_sensitive else over
         certified = certified_for(masses, channel, notion, over=within, enforce=enforce)
         sampled = certified.channel
         report = privacy_report(
@@ -178,9 +194,7 @@ class ChannelResult(MechanismResult):
             given_useful(joint, sampled) if sees_sensitive else sampled,
             satisfied=certified.satisfied,
             p_sy=released_pairs(joint, sampled) if sees_sensitive else None,
-            levels_worst=None
-            if within is None
-            else worst_levels_over(within, certified.weights, notion),
+            levels_worst=None if within is None else within.worst_levels(certified.weights, notion),
             target=None if target is None else target_summary(joint, target, sampled),
         )
         return cls(
@@ -188,19 +202,10 @@ class ChannelResult(MechanismResult):
             notion=notion,
             certified=certified,
             report=report,
-            over=members,
+            over=over,
             sees_sensitive=sees_sensitive,
             **known,
         )
-
-    @property
-    def drawn_weights(self) -> Weights:
-        """Integer weights of a draw from P_Y, for inputs that did not occur.
-
-        .. versionadded:: 0.2
-        """
-        p = self.joint.matrix.ravel() if self.sees_sensitive else self.joint.p_x
-        return drawn_weights(self.certified.weights, p)
 
     @property
     def channel(self) -> Channel:

@@ -10,7 +10,7 @@ import numpy as np
 
 from .._arrays import FloatArray
 from .._limits import MOST_PAIRS, POOL, refuse_beyond
-from ..confidence import Over, checked_set
+from ..confidence import ConfidenceSet
 from ..distribution import JointDistribution
 from ..exceptions import InvalidParameterError
 from ..notions import Notion
@@ -37,7 +37,7 @@ def subset_merging(
     *,
     order: Literal["ignore", "preserve"] = "ignore",
     repair: bool = True,
-    over: Over = None,
+    over: ConfidenceSet | None = None,
 ) -> PartitionResult:
     """Keep low-risk symbols unchanged and merge the others in groups that meet the notion.
 
@@ -70,13 +70,9 @@ def subset_merging(
         met, in the way that loses less. False follows the paper exactly and warns if the budget
         is exceeded. The paper has no ranges, so ``order="preserve"`` refuses False; all of its
         ranges meet the budget.
-    over : ConfidenceSet or list of JointDistribution, optional
-        Meet the budget for every distribution in this set; by default for ``joint`` alone. A
-        confidence set needs LIP, ALIP or LDP. Distributions of a list are covered besides
-        ``joint``.
-
-        .. versionchanged:: 0.2
-            A list of distributions is accepted.
+    over : ConfidenceSet, optional
+        Meet the budget for every distribution in this set, with LIP, ALIP or LDP. By default for
+        ``joint`` alone.
 
     Returns
     -------
@@ -95,7 +91,6 @@ def subset_merging(
     """
     if order not in ("ignore", "preserve"):
         raise InvalidParameterError(f'order must be "ignore" or "preserve", not {order!r}.')
-    over = checked_set(over, joint)
     if order == "preserve":
         if not repair:
             raise InvalidParameterError(
@@ -119,7 +114,9 @@ def subset_merging(
     )
 
 
-def merged_groups(joint: JointDistribution, notion: Notion, over: Over) -> list[Indices]:
+def merged_groups(
+    joint: JointDistribution, notion: Notion, over: ConfidenceSet | None
+) -> list[Indices]:
     """Return the groups of subset merging as positions in the joint distribution."""
     merging = MergedColumns(joint, notion, over, canonical_order(joint))
     groups = _best_groups(merging, joint.shape[0], repair=True)

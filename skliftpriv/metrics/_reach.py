@@ -19,7 +19,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import FeatureUnion, Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from ..estimators import ReleasingShell
+from ..estimators import LiftSanitizer
 from ..exceptions import InvalidParameterError
 from ..frames import Table, as_columns
 from ._joint import protects_column
@@ -38,14 +38,14 @@ class Part:
     ----------
     step : str
         The path, for messages.
-    sanitizer : ReleasingShell or None
+    sanitizer : LiftSanitizer or None
         The fitted sanitiser on this path, if any.
     rows : callable
         Returns the input of the sanitiser, or the columns if there is none.
     """
 
     step: str
-    sanitizer: ReleasingShell | None
+    sanitizer: LiftSanitizer | None
     rows: Callable[[], Any]
 
     @property
@@ -108,7 +108,7 @@ def _walk(part: Any, rows: Callable[[], Any], step: str) -> list[Part]:
     part = _unwrapped(part)
     if next(_sanitizers(part), None) is None:
         return _without_sanitizer(part, rows, step)
-    if isinstance(part, ReleasingShell):
+    if isinstance(part, LiftSanitizer):
         check_is_fitted(part)
         return [Part(step or type(part).__name__, part, rows)]
     if isinstance(part, Pipeline):
@@ -158,9 +158,9 @@ def _check_later(inner: Any, parts: list[Part], where: str) -> None:
         )
 
 
-def _sanitizers(part: Any) -> Iterator[ReleasingShell]:
+def _sanitizers(part: Any) -> Iterator[LiftSanitizer]:
     part = _unwrapped(part)
-    if isinstance(part, ReleasingShell):
+    if isinstance(part, LiftSanitizer):
         yield part
     else:
         for _, inner, _ in _children(part):

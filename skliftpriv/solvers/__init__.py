@@ -1,8 +1,7 @@
-"""Optimal posteriors under linear privacy rows or bounded averages, with certified bounds.
+"""Optimal posteriors under linear privacy rows, with certified bounds.
 
 This package does not depend on joint distributions, budgets or mechanisms: it takes P_X and
-rows A, and returns posteriors v with A v <= 0 that keep the most information. In place of rows it
-takes averages of functions of the lift (``_averages``, with ``_lift_lp`` and ``_lift_boxes``).
+rows A, and returns posteriors v with A v <= 0 that keep the most information.
 
 ``_solve`` is the entry point and chooses among ``_column_generation`` (with ``_pricing``,
 ``_column_pool``, and ``_bound`` over ``_partition`` and ``_boxes``, or ``_planes`` over
@@ -12,8 +11,7 @@ the image, and ``_couplings`` for few classes of inputs). ``_image`` says what i
 ``_presolve`` runs before and ``_polish`` after; ``_state`` has the clock and the best bounds.
 """
 
-from ._averages import Averages
 from ._problem import PosteriorProblem, PosteriorSolution
 from ._solve import solve
 
-__all__ = ["Averages", "PosteriorProblem", "PosteriorSolution", "solve"]
+__all__ = ["PosteriorProblem", "PosteriorSolution", "solve"]

@@ -37,17 +37,14 @@ def coarsened(reduced: ReducedProblem) -> ReducedProblem | None:
     p: FloatArray = np.bincount(group_of, weights=reduced.p).astype(float)
     share = np.zeros((group_of.size, p.size))
     share[np.arange(group_of.size), group_of] = reduced.p / p[group_of]
-    directions = reduced.directions @ share
-    averages = reduced.averages
     return ReducedProblem(
         p=p,
-        directions=directions,
+        directions=reduced.directions @ share,
         lo=reduced.lo,
         hi=reduced.hi,
         group_of=group_of,
         p_x=reduced.p,
         utility=Image(image @ share),
-        averages=None if averages is None else averages.of_inputs(directions),
     )
 
 

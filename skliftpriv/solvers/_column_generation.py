@@ -6,7 +6,6 @@ import numpy as np
 
 from ._bound import BoundImprover
 from ._column_pool import ColumnPool
-from ._pair_columns import price_pairs
 from ._planes import PlaneImprover
 from ._presolve import ReducedProblem
 from ._pricing import first_columns, price_heuristically
@@ -14,7 +13,7 @@ from ._state import SolverState
 
 
 def generate_columns(
-    reduced: ReducedProblem, pool: ColumnPool, state: SolverState, random_state: int, certify: bool
+    reduced: ReducedProblem, pool: ColumnPool, state: SolverState, random_state: int
 ) -> None:
     """Find good posteriors heuristically, then bound the optimum and improve them.
 
@@ -28,18 +27,11 @@ def generate_columns(
         Clock; receives value and bound.
     random_state : int
         Seed of the search.
-    certify : bool
-        Whether to bound the optimum.
     """
-    rng = np.random.default_rng(random_state)
-    if reduced.utility.identity and reduced.polyhedral:
-        price_pairs(reduced, pool, state, rng)
-    lp = reduced.oracle()
+    lp = reduced.polytope()
     found, largest = first_columns(reduced, lp, state)
     pool.add(found, always=True)
-    price_heuristically(pool, lp, state, rng)
-    if not certify:
-        return
+    price_heuristically(pool, lp, state, np.random.default_rng(random_state))
     if not state.finished and PlaneImprover.suits(reduced):
         PlaneImprover(state, reduced, pool, lp).run()
     if not state.finished:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Protocol
 
 import numpy as np
-from scipy.sparse import csr_array, vstack
 
 from ._image import FloatArray, Image, first_rows
 from ._lp import MasterLP
@@ -31,7 +30,7 @@ class Allowed(Protocol):
     def utility(self) -> Image:
         """What a posterior costs."""
 
-    def violation(self, posteriors: FloatArray | csr_array) -> FloatArray:
+    def violation(self, posteriors: FloatArray) -> FloatArray:
         """Return the largest violation of a row by each posterior."""
 
 
@@ -50,31 +49,23 @@ class ColumnPool:
         self._cap = _FIRST_CAP
         self._n_artificial = self.p.size
         self._master.add(np.eye(self._n_artificial), np.full(self._n_artificial, self._cap))
-        self._columns, self._costs = csr_array((0, self.p.size)), np.zeros(0)
+        self.columns, self._costs = np.zeros((0, self.p.size)), np.zeros(0)
         self.weights = np.zeros(0)
         self.prices = np.zeros(self.p.size)
         self.objective, self.uses_artificial = np.inf, True
         self.add(self.p[None], always=True)
 
-    @property
-    def columns(self) -> csr_array:
-        """The posteriors, one per row."""
-        return self._columns
-
-    def add(self, candidates: FloatArray | csr_array, always: bool = False) -> FloatArray:
-        """Add and return the allowed candidates that improve the solution, or all if ``always``.
-
-        They may be sparse if the image is the identity.
-        """
+    def add(self, candidates: FloatArray, always: bool = False) -> FloatArray:
+        """Add and return the allowed candidates that improve the solution, or all if ``always``."""
         candidates = candidates[np.unique(first_rows(candidates), return_index=True)[1]]
         costs = self.utility.entropy(candidates)
         good = costs - candidates @ self.prices < WORTH_A_COLUMN
         good |= always
         good &= self._problem.violation(candidates) <= 0.5 * FEASIBILITY
         added = candidates[good]
-        if added.shape[0]:
+        if len(added):
             self._master.add(added, costs[good])
-            self._columns = csr_array(vstack([self._columns, csr_array(added)]))
+            self.columns = np.vstack([self.columns, added])
             self._costs = np.append(self._costs, costs[good])
             self._solve()
         return added
@@ -90,7 +81,7 @@ class ColumnPool:
             self._state.value = min(self._state.value, value)
         elif self.weights.size == 0:
             self.weights = np.ones(1)  # p alone
-        self._state.n_columns = self._costs.size
+        self._state.n_columns = len(self.columns)
 
     def raise_cap(self) -> None:
         """Raise the cost of artificial posteriors; beyond a limit, forbid them."""
@@ -110,10 +101,10 @@ class ColumnPool:
         """
         if self._state.interrupted:
             master = MasterLP(self.p)
-            master.add(self._columns[: self._costs.size], self._costs)
+            master.add(self.columns, self.utility.entropy(self.columns))
             self.weights = master.solve().weights
         elif self.uses_artificial:
             self._master.forbid(self._n_artificial)
             self._solve()
-        used = np.flatnonzero(self.weights > 0)
-        return self._columns[used].toarray(), self.weights[used]
+        used = self.weights > 0
+        return self.columns[: used.size][used], self.weights[used]

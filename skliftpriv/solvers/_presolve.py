@@ -4,31 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Protocol
 
 import numpy as np
-from scipy.sparse import csr_array
 
-from ._averages import Averages
 from ._image import FloatArray, Image, IntArray, sums_of_groups
-from ._lift_lp import LiftLP, LiftSearch
-from ._lp import PolytopeLP, PolytopePoint
+from ._lp import PolytopeLP
 from ._problem import PosteriorProblem
 
 _PARALLEL = 1e-12
-
-
-class Oracle(Protocol):
-    """Finds allowed posteriors with a small linear cost."""
-
-    #: Whether minimisers may be other points than vertices of a polytope.
-    curved: bool
-
-    def minimise(self, cost: FloatArray) -> PolytopePoint | None:
-        """Return an allowed posterior, and multipliers that bound the cost of all."""
-
-    def follow(self, cost: FloatArray, v: FloatArray) -> PolytopePoint | None:
-        """Return an allowed posterior that is at least as good as v, if that is allowed."""
 
 
 @dataclass(frozen=True)
@@ -47,9 +30,6 @@ class ReducedProblem:
         Probability of each original symbol.
     utility : Image
         What an output costs, as a function of its group posterior.
-    averages : Averages or None
-        Averages of functions of the lift that are bounded. The directions are the lifts then, and
-        ``lo`` and ``hi`` what the averages imply for each of them.
     """
 
     p: FloatArray
@@ -59,76 +39,30 @@ class ReducedProblem:
     group_of: IntArray
     p_x: FloatArray
     utility: Image
-    averages: Averages | None = None
-
-    @property
-    def polyhedral(self) -> bool:
-        """Whether the allowed posteriors are a polytope."""
-        return self.averages is None
-
-    @property
-    def convex(self) -> bool:
-        """Whether mixtures of allowed posteriors are allowed."""
-        return self.averages is None or self.averages.convex
-
-    @property
-    def n_duals(self) -> int:
-        """Number of multipliers of a linear program, without that of sum v = 1."""
-        if self.averages is None:
-            return int(self.lo.size)
-        return len(self.averages.sides) * (self.lo.size + 1) + self.lo.size
 
     def polytope(self) -> PolytopeLP:
-        """Return a linear program over the allowed group posteriors, or their convex envelope."""
-        if self.averages is not None:
-            return LiftLP(self.averages, self.lo, self.hi)
+        """Return a linear program over the allowed group posteriors."""
         return PolytopeLP(self.directions, self.lo, self.hi)
-
-    def oracle(self) -> Oracle:
-        """Return what finds allowed group posteriors."""
-        if self.averages is not None:
-            return LiftSearch(self.averages, self.p, self.lo, self.hi)
-        return self.polytope()
-
-    def start_near(self, v: FloatArray) -> FloatArray | None:
-        """Return an allowed posterior near v, if a search finds different ones by where it starts.
-
-        That is so if what is allowed is not convex.
-        """
-        if self.averages is None or self.convex:
-            return None
-        return self.averages.pulled(v[None], self.p)[0]
 
     def grouped(self, posteriors: FloatArray) -> FloatArray:
         """Turn posteriors of the original symbols into posteriors of the groups."""
         return sums_of_groups(posteriors, self.group_of, axis=1)
 
-    def supported(
-        self, duals: FloatArray, ranges: tuple[FloatArray, FloatArray] | None = None
-    ) -> tuple[FloatArray, FloatArray]:
+    def supported(self, multipliers: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return usable multipliers y and numbers s with ``y @ D @ v >= s`` for allowed v.
 
-        Arrays have one vector of duals of a linear program per row. Multipliers of infinite ends,
-        which rounding can leave, are set to zero. With averages, ``ranges`` may restrict the lifts.
+        There is one vector of multipliers per row of the array. Multipliers of infinite ends,
+        which rounding can leave, are set to zero.
         """
-        if self.averages is not None:
-            count, m = len(self.averages.sides), self.lo.size
-            z = duals[:, : (count + 1) * m].reshape(-1, count + 1, m)
-            mu = duals[:, (count + 1) * m :] / self.averages.slack
-            low, high = (self.lo, self.hi) if ranges is None else ranges
-            return z.sum(axis=1), self.averages.support(z, mu, low, high)
-        multipliers = duals
         end = np.where(multipliers > 0, self.lo, self.hi)
         finite = np.isfinite(end)
         multipliers = np.where(finite, multipliers, 0.0)
-        return multipliers, (multipliers * np.where(finite, end, 0.0)).sum(axis=-1)
+        return multipliers, (multipliers * np.where(finite, end, 0.0)).sum(axis=1)
 
-    def violation(self, posteriors: FloatArray | csr_array) -> FloatArray:
-        """Return the largest violation of a ranged row or an average by each posterior."""
-        if self.averages is not None:
-            return self.averages.excess(posteriors)
+    def violation(self, posteriors: FloatArray) -> FloatArray:
+        """Return the largest violation of a ranged row by each posterior."""
         if len(self.directions) == 0:
-            return np.zeros(posteriors.shape[0])
+            return np.zeros(len(posteriors))
         value = posteriors @ self.directions.T
         return np.maximum(value - self.hi, self.lo - value).max(axis=1)
 
@@ -183,12 +117,7 @@ def reduce_problem(problem: PosteriorProblem) -> ReducedProblem:
     :func:`expand` turns each group posterior into posteriors with one member per group,
     whose entropy is H(g), without changing the average. Hence both optima are equal.
     """
-    averages = problem.averages
-    linear = problem.rows if averages is None else averages.linear()
-    if linear is not None:
-        averages, (directions, lo, hi) = None, _ranged_rows(linear)
-    elif averages is not None:
-        directions, (lo, hi) = averages.lift, averages.ranges()
+    directions, lo, hi = _ranged_rows(problem.rows)
     alike = directions if problem.image is None else np.vstack([directions, problem.image])
     if len(alike) == 0:  # nothing binds: one group, which expands to the identity
         first, group_of = np.zeros(1, dtype=int), np.zeros(problem.n_symbols, dtype=int)
@@ -204,9 +133,7 @@ def reduce_problem(problem: PosteriorProblem) -> ReducedProblem:
     # p is feasible in exact arithmetic, so rounding must not exclude it.
     at_p = directions @ p
     lo, hi = np.minimum(lo, at_p), np.maximum(hi, at_p)
-    if averages is not None:
-        averages = averages.of_inputs(directions)
-    return ReducedProblem(p, directions, lo, hi, group_of, problem.p_x, Image(image), averages)
+    return ReducedProblem(p, directions, lo, hi, group_of, problem.p_x, Image(image))
 
 
 def expand(

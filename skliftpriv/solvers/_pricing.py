@@ -5,30 +5,27 @@ from __future__ import annotations
 import numpy as np
 
 from ._column_pool import WORTH_A_COLUMN, ColumnPool
-from ._image import FloatArray, Image, clean
-from ._presolve import Oracle, ReducedProblem
+from ._image import FloatArray, Image
+from ._lp import PolytopeLP
+from ._presolve import ReducedProblem
 from ._state import SolverState
 
 _IDLE_ROUNDS = 2
 """The search ends after this many rounds in a row that are not worthwhile."""
 _WORTHWHILE = 1e-4
 """A round is worthwhile if it lowers the objective by more than this share."""
-_LEAST_GAIN = 1e-10
-"""A descent ends when a step gains no more than this."""
-_CURVED_GAIN = 1e-7
-_RELATIVE_GAIN = 0.1
-"""On curved boundaries there is no last vertex, and steps get smaller and smaller: a descent also
-ends when a step gains no more than this, or than this share of what is gained or missing."""
 _SEARCH_TIME = 0.8
 """Share of the time limit after which the search ends in any case."""
 
 
+def clean(v: FloatArray) -> FloatArray:
+    """Set rounding errors in posteriors to 0 and rescale them to sum 1."""
+    v = np.where(v > 1e-12, v, 0.0)
+    return v / v.sum(axis=-1, keepdims=True)
+
+
 def descend(
-    lp: Oracle,
-    utility: Image,
-    prices: FloatArray,
-    slopes: FloatArray,
-    near: FloatArray | None = None,
+    lp: PolytopeLP, utility: Image, prices: FloatArray, slopes: FloatArray
 ) -> tuple[FloatArray, float]:
     """Find a local minimum of H(U v) - prices.v by repeated linearisation.
 
@@ -37,16 +34,14 @@ def descend(
 
     Parameters
     ----------
-    lp : Oracle
-        Finds allowed posteriors.
+    lp : PolytopeLP
+        The polytope of allowed posteriors.
     utility : Image
         What a posterior costs.
     prices : ndarray of shape (n,)
         Price of each symbol.
     slopes : ndarray of shape (n,)
         Slopes of the first linear function.
-    near : ndarray of shape (n,), optional
-        An allowed posterior to begin at, if what is allowed is not convex.
 
     Returns
     -------
@@ -56,20 +51,14 @@ def descend(
         ``H(U v) - prices @ v``.
     """
     best, best_cost = slopes, np.inf
-    if near is not None:
-        best, best_cost = near, float(utility.entropy(near) - prices @ near)
     while True:
-        cost = slopes - prices
-        point = lp.minimise(cost) if near is None else lp.follow(cost, near)
+        point = lp.minimise(slopes - prices)
         assert point is not None  # p_x is inside
         v = clean(point.v)
-        reduced_cost = float(utility.entropy(v) - prices @ v)
-        gain = best_cost - reduced_cost
-        if gain <= _LEAST_GAIN:
+        cost = float(utility.entropy(v) - prices @ v)
+        if cost >= best_cost - 1e-10:
             return best, best_cost
-        best, best_cost, near = v, reduced_cost, v
-        if lp.curved and gain <= max(_CURVED_GAIN, _RELATIVE_GAIN * abs(reduced_cost)):
-            return best, best_cost
+        best, best_cost = v, cost
         slopes = utility.slopes(v)
 
 
@@ -85,7 +74,7 @@ def random_slopes(rng: np.random.Generator, utility: Image, n: int, x: int) -> F
 
 
 def first_columns(
-    reduced: ReducedProblem, lp: Oracle, state: SolverState
+    reduced: ReducedProblem, lp: PolytopeLP, state: SolverState
 ) -> tuple[FloatArray, FloatArray]:
     """Return starting posteriors and the largest entry that each symbol can have.
 
@@ -111,7 +100,7 @@ def first_columns(
 
 
 def price_heuristically(
-    pool: ColumnPool, lp: Oracle, state: SolverState, rng: np.random.Generator
+    pool: ColumnPool, lp: PolytopeLP, state: SolverState, rng: np.random.Generator
 ) -> None:
     """Descend from random starts around each symbol until the objective hardly improves.
 
@@ -119,8 +108,8 @@ def price_heuristically(
     ----------
     pool : ColumnPool
         Receives the posteriors found.
-    lp : Oracle
-        Finds allowed posteriors.
+    lp : PolytopeLP
+        The polytope of allowed posteriors.
     state : SolverState
         Clock; part of the time is left for the bound.
     rng : Generator

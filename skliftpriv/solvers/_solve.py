@@ -7,11 +7,8 @@ from functools import partial
 from math import comb
 
 import numpy as np
-from scipy.sparse import csr_array
 
-from .._limits import MOST_POSTERIOR_CELLS
 from ..exceptions import InvalidParameterError, SkliftprivError
-from ._blocks import improve_in_blocks
 from ._coarse import coarsened
 from ._column_generation import generate_columns
 from ._column_pool import ColumnPool
@@ -37,10 +34,6 @@ about 20,000 vertices, found in seconds.
 _COARSE_SHARE = 0.3
 _COARSE_GAP = 1e-3
 """Share of the time for a coarser problem to start from, and when that is solved well enough."""
-_MANY = 1000
-"""Problems with more inputs are first solved in blocks."""
-_BLOCK_SHARE = 0.5
-"""Share of the time for blocks if the search for posteriors of all inputs follows."""
 _SECONDS = 60.0
 """What a start is told without a time limit."""
 
@@ -48,13 +41,12 @@ _SECONDS = 60.0
 def solve(
     problem: PosteriorProblem,
     *,
-    start: Callable[[float], Iterator[FloatArray | csr_array]] | None = None,
+    start: Callable[[float], Iterator[FloatArray]] | None = None,
     method: str = "auto",
     gap: float = 1e-6,
     time_limit: float | None = None,
     verbose: bool | None = None,
     random_state: int = 0,
-    certify: bool = True,
 ) -> PosteriorSolution:
     """Find posteriors that keep the most information, with a certified gap to the optimum.
 
@@ -63,10 +55,10 @@ def solve(
     problem : PosteriorProblem
         Distribution of the input, privacy rows, and what is to be kept.
     start : callable, optional
-        Yields arrays of posteriors, dense or sparse, shape (k, n), of which the allowed ones are
-        used; its argument is the number of seconds left. The solution keeps at least as much as
-        the best mixture of them that averages to p, after any time limit. Nothing is taken from
-        it if there is no search.
+        Yields arrays of posteriors, shape (k, n), of which the allowed ones are used; its argument
+        is the number of seconds left. The solution keeps at least as much as the best mixture of
+        them that averages to p, after any time limit. Nothing is taken from it if there is no
+        search.
     method : {"auto", "column-generation", "vertices"}, default="auto"
         ``"vertices"`` enumerates all vertices with cddlib (GPL). It is for small
         problems only, and neither ``gap`` nor ``time_limit`` stops it. ``"column-generation"``
@@ -86,14 +78,10 @@ def solve(
         notebook once the work takes longer than three seconds.
     random_state : int, default=0
         Seed of the heuristic search; the optimum does not depend on it.
-    certify : bool, default=True
-        False to end when the heuristic search does, often with an upper bound of 1.
 
     Returns
     -------
     PosteriorSolution
-        With more than about 2,200 inputs its posteriors are sparse, and ``method`` is ignored:
-        blocks of outputs are improved in turn.
 
     Notes
     -----
@@ -119,39 +107,17 @@ def solve(
         raise InvalidParameterError(f"time_limit must be positive or None, got {time_limit!r}.")
     state = SolverState(problem.scale, gap, time_limit, verbose)
     first = iter(()) if start is None else start(state.left(default=_SECONDS))
-    listed = problem.separate is None and problem.averages is None
-    if listed and problem.image is None and problem.n_symbols > _MANY:
-        sparse = problem.n_symbols**2 > MOST_POSTERIOR_CELLS
-        limit = None if sparse else _BLOCK_SHARE * state.left(default=_SECONDS)
-        blocks = state if sparse else SolverState(problem.scale, gap, limit, verbose=False)
-        search = partial(solve, gap=gap, verbose=False, certify=False)
-        outputs = improve_in_blocks(problem, first, blocks, random_state, search)
-        if sparse:
-            return _solution(problem, state, outputs.posteriors, outputs.weights)
-        first = _started(outputs.posteriors, blocks)
-    dense = (_dense(part) for part in first)
     if problem.separate is not None:
         posteriors, weights = solve_by_cutting_planes(
-            problem, dense, state, random_state, partial(solve, method=method, verbose=False)
+            problem, first, state, random_state, partial(solve, method=method, verbose=False)
         )
     else:
         reduced = reduce_problem(problem)
         posteriors, weights = expand(
-            reduced, *_dispatch(reduced, dense, state, method, random_state, certify)
+            reduced, *_dispatch(reduced, first, state, method, random_state)
         )
     posteriors, weights = polish(problem, posteriors, weights)
     return _solution(problem, state, posteriors, weights)
-
-
-def _dense(posteriors: FloatArray | csr_array) -> FloatArray:
-    return np.asarray(posteriors.toarray() if isinstance(posteriors, csr_array) else posteriors)
-
-
-def _started(posteriors: csr_array, state: SolverState) -> Iterator[csr_array]:
-    """Yield the posteriors of a first search, and then go on with an interrupt of it."""
-    yield posteriors
-    if state.interrupted:
-        raise KeyboardInterrupt
 
 
 def _dispatch(
@@ -160,16 +126,10 @@ def _dispatch(
     state: SolverState,
     method: str,
     random_state: int,
-    certify: bool = True,
 ) -> tuple[FloatArray, FloatArray]:
     if len(reduced.directions) == 0:  # the rows do not distinguish inputs: output them
         return np.eye(reduced.p.size), reduced.p
     if method == "vertices":
-        if reduced.averages is not None:
-            raise InvalidParameterError(
-                'method="vertices" needs linear inequalities; averages of the lift have infinitely '
-                'many extreme points: use method="auto".'
-            )
         return solve_by_enumeration(reduced, state)
     easier = len(reduced.directions) == 1 or CouplingPricer.suits(reduced)
     if method == "auto" and not easier and _few_vertices(reduced):
@@ -186,7 +146,7 @@ def _dispatch(
             pool.add(reduced.grouped(part), always=True)
         pricer = _exact_pricer(reduced, state) if method == "auto" else None
         if pricer is None:
-            generate_columns(reduced, pool, state, random_state, certify)
+            generate_columns(reduced, pool, state, random_state)
         else:
             price_exactly(pool, pricer, state)
     except KeyboardInterrupt:
@@ -218,8 +178,7 @@ def _exact_pricer(reduced: ReducedProblem, state: SolverState) -> Pricer | None:
             return CouplingPricer(reduced, state)
         except SkliftprivError:
             return None  # too many vertices, or cddlib failed
-    binary = reduced.utility.matrix is not None and len(reduced.utility.matrix) == 2
-    if binary and reduced.convex:
+    if reduced.utility.matrix is not None and len(reduced.utility.matrix) == 2:
         return LevelPricer(reduced, state)
     return None
 
@@ -231,17 +190,12 @@ def _few_vertices(reduced: ReducedProblem) -> bool:
     bounds the number of choices, of which about one in three hundred is a vertex.
     """
     n, r = reduced.p.size, len(reduced.directions)
-    if reduced.averages is not None:
-        return False
     choices = sum(comb(n, k) * comb(r, k - 1) * 2 ** (k - 1) for k in range(1, min(n, r + 1) + 1))
     return choices <= _FEW_CHOICES[reduced.utility.identity]
 
 
 def _solution(
-    problem: PosteriorProblem,
-    state: SolverState,
-    posteriors: FloatArray | csr_array,
-    weights: FloatArray,
+    problem: PosteriorProblem, state: SolverState, posteriors: FloatArray, weights: FloatArray
 ) -> PosteriorSolution:
     """Evaluate the final posteriors independently of the method that found them."""
     state.value = float(weights @ problem.utility.entropy(posteriors))

@@ -113,14 +113,14 @@ def test_an_interrupt_while_things_are_undone_waits_too(folder, run, monkeypatch
     def fail(*args, **options):
         raise OSError(28, "No space left")
 
-    undo = _outputs.PendingFile.undo
+    undo = _outputs._Pending.undo
 
     def interrupted(self):
         os.kill(os.getpid(), signal.SIGINT)
         undo(self)
 
     monkeypatch.setattr(_sanitize, "report_page", fail)
-    monkeypatch.setattr(_outputs.PendingFile, "undo", interrupted)
+    monkeypatch.setattr(_outputs._Pending, "undo", interrupted)
     done = run("sanitize", "in.csv", "-o", "o.csv", *WHICH, "--report", "r.html")
     assert done.status == 130
     assert "no file was written" in done.err

@@ -2,39 +2,64 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import compress
 from numbers import Real
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.linalg import block_diag
 from scipy.sparse import csc_array
+from scipy.special import betainccinv, betaincinv
 
-from .._arrays import FloatArray, Label, as_labels, read_only
-from .._limits import MOST_EXACT_CELLS, MOST_INTERVALS, refuse_beyond
-from ..channel import Channel
-from ..distribution import JointDistribution
-from ..exceptions import InvalidParameterError
-from ..measures._range import Box, extreme_distributions, lift_range, mean_range, merged_range
-from ..notions import Notion
-from ._intervals import clopper_pearson, exact_box, number_of_intervals, whole_counts
-from ._joints import Cases
+from ._arrays import FloatArray, Label, as_labels, as_nonnegative, exact_integers, read_only
+from ._limits import MOST_EXACT_CELLS, MOST_INTERVALS, refuse_beyond
+from .channel import Channel
+from .distribution import JointDistribution
+from .exceptions import InvalidDistributionError, InvalidParameterError
+from .measures._range import Box, extreme_distributions, lift_range, mean_range
+from .notions import Notion
 
-__all__ = ["ConfidenceSet"]
+__all__ = ["ConfidenceSet", "clopper_pearson"]
+
+# Quantiles of the beta distribution are accurate to about 1e-13; intervals are widened by more.
+_WIDENING = 1e-10
+# Doubles represent every integer up to here.
+_MOST_ROWS = 2**53
 
 
-class _Source(NamedTuple):
-    """What a set was made of: the whole table, and which of its symbols were merged."""
+def clopper_pearson(
+    successes: ArrayLike, trials: ArrayLike, error: float
+) -> tuple[FloatArray, FloatArray]:
+    """Confidence interval of a probability (Clopper and Pearson 1934).
 
-    table: FloatArray
-    sensitive_labels: tuple[Label, ...]
-    useful_labels: tuple[Label, ...]
-    drawn: bool
-    merged: tuple[NDArray[np.intp], tuple[Label, ...]] | None = None
+    The interval is exact: its coverage is at least 1 - error for every probability and every
+    number of trials, with half of the error on each side.
+
+    Parameters
+    ----------
+    successes, trials : array-like of float
+        Number of successes and of trials.
+    error : float
+        Largest probability that the interval misses the true value.
+
+    Returns
+    -------
+    low, high : ndarray
+    """
+    k, n = np.broadcast_arrays(np.asarray(successes, float), np.asarray(trials, float))
+    # Parameters of a beta distribution must be positive, so the ends 0 and 1 are set explicitly.
+    low = np.where(k > 0, betaincinv(np.maximum(k, 1), n - k + 1, error / 2), 0.0)
+    high = np.where(k < n, betainccinv(k + 1, np.maximum(n - k, 1), error / 2), 1.0)
+    # SciPy before 1.17 returns NaN for counts in the billions; Hoeffding's bound is valid there.
+    rows = np.maximum(n, 1)
+    reach = np.sqrt(np.log(2 / error) / (2 * rows))
+    low = np.where(np.isnan(low), np.maximum(k / rows - reach, 0.0), low)
+    high = np.where(np.isnan(high), np.minimum(k / rows + reach, 1.0), high)
+    return low * (1 - _WIDENING), np.minimum(high * (1 + _WIDENING), 1.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,8 +79,7 @@ class ConfidenceSet:
     Symbols without rows are left out, as in :class:`JointDistribution`; the set then describes
     the distribution given that S and X take values that were seen. Symbols in the table without
     rows still take their share of the error, and widen the intervals by the largest probability
-    that they may have. With ``drawn=True`` useful symbols without rows belong to the set instead,
-    for releases that replace them by a draw from P_Y.
+    that they may have.
 
     Parameters
     ----------
@@ -69,18 +93,6 @@ class ConfidenceSet:
         Bounds of P(x|s), of shape (n_sensitive, n_useful).
     prior : Box
         Bounds of P(s), of shape (n_sensitive,).
-    unseen_labels : tuple
-        Useful symbols without rows, whose output is a draw from P_Y; empty if they are left out.
-
-        .. versionadded:: 0.2
-    unseen : Box
-        Bounds of the probability of all of them given s, of shape (n_sensitive,).
-
-        .. versionadded:: 0.2
-    estimate : ndarray of shape (n_sensitive, n_useful)
-        The joint distribution that P_Y is computed from.
-
-        .. versionadded:: 0.2
 
     Examples
     --------
@@ -101,10 +113,6 @@ class ConfidenceSet:
     useful_labels: tuple[Label, ...]
     conditional: Box
     prior: Box
-    unseen_labels: tuple[Label, ...]
-    unseen: Box
-    estimate: FloatArray
-    source: _Source
 
     @classmethod
     def from_counts(
@@ -114,7 +122,6 @@ class ConfidenceSet:
         useful_labels: Iterable[Label] | None = None,
         *,
         confidence: float = 0.95,
-        drawn: bool = False,
     ) -> ConfidenceSet:
         """Build the confidence set of a contingency table.
 
@@ -126,17 +133,12 @@ class ConfidenceSet:
             Distinct labels, by default 0, 1, 2, ...
         confidence : float, default=0.95
             Probability, over the rows, that the set contains the true distribution.
-        drawn : bool, default=False
-            Whether useful symbols without rows belong to the set, and are released as a draw from
-            P_Y; by default the set is about the symbols with rows.
-
-            .. versionadded:: 0.2
 
         Returns
         -------
         ConfidenceSet
         """
-        table = whole_counts(counts)
+        table = _whole_counts(counts)
         if not (isinstance(confidence, Real) and 0 < confidence < 1):
             raise InvalidParameterError(
                 f"confidence must lie between 0 and 1, such as 0.95, not {confidence!r}."
@@ -150,29 +152,17 @@ class ConfidenceSet:
         s_labels = as_labels(sensitive_labels, table.shape[0], "sensitive_labels")
         x_labels = as_labels(useful_labels, table.shape[1], "useful_labels")
         s_seen, x_seen = np.asarray(table.any(axis=1)), np.asarray(table.any(axis=0))
-        error = (1.0 - confidence) / number_of_intervals(*table.shape)
+        error = (1.0 - confidence) / _number_of_intervals(*table.shape)
         seen = table[s_seen]
         of_s = seen.sum(axis=1)
         conditional = clopper_pearson(seen, of_s[:, None], error)
         prior = clopper_pearson(table.sum(axis=1), table.sum(), error)
-        counted = seen[:, x_seen]
-        nothing = np.zeros(len(counted))
-        bounds = {"unseen": Box(nothing, nothing)}
-        if drawn:
-            bounds["unseen"] = Box(nothing, _total_high(conditional[1][:, ~x_seen]))
-            conditional = (conditional[0][:, x_seen], conditional[1][:, x_seen])
-            bounds |= _given_seen(conditional, prior, s_seen, np.ones(len(counted.T), dtype=bool))
-        else:
-            bounds |= _given_seen(conditional, prior, s_seen, x_seen)
         return cls(
-            counts=read_only(counted),
+            counts=read_only(seen[:, x_seen]),
             confidence=float(confidence),
             sensitive_labels=tuple(compress(s_labels, s_seen)),
             useful_labels=tuple(compress(x_labels, x_seen)),
-            unseen_labels=tuple(compress(x_labels, ~x_seen)) if drawn else (),
-            estimate=read_only(counted / counted.sum()),
-            source=_Source(table, tuple(s_labels), tuple(x_labels), drawn),
-            **bounds,
+            **_given_seen(conditional, prior, s_seen, x_seen),
         )
 
     @property
@@ -191,116 +181,37 @@ class ConfidenceSet:
 
         It is the share of rows whose value of X occurs only once (Good 1953, due to Turing).
         """
-        return float((self.source.table.sum(axis=0) == 1).sum() / self.n_rows)
+        return float((self.counts.sum(axis=0) == 1).sum() / self.n_rows)
 
     def contains(self, joint: JointDistribution) -> bool:
         """Return whether a joint distribution is in the set; symbols are matched by label."""
         known_s = {label: i for i, label in enumerate(self.sensitive_labels)}
         known_x = {label: i for i, label in enumerate(self.useful_labels)}
-        # All symbols that are drawn count as one, which follows the others.
-        known_x |= dict.fromkeys(self.unseen_labels, len(known_x))
         if not (
             known_s.keys() >= set(joint.sensitive_labels)
             and known_x.keys() >= set(joint.useful_labels)
         ):
             return False
-        matrix = np.zeros((self.shape[0], self.shape[1] + 1))
+        matrix = np.zeros(self.shape)
         rows = [known_s[label] for label in joint.sensitive_labels]
-        place = np.ix_(rows, [known_x[label] for label in joint.useful_labels])
-        np.add.at(matrix, place, joint.matrix)
+        matrix[np.ix_(rows, [known_x[label] for label in joint.useful_labels])] = joint.matrix
         p_s = np.minimum(matrix.sum(axis=1), 1.0)  # bounds of 1 leave no room for rounding
         if (p_s < self.prior.low).any() or (p_s > self.prior.high).any():
             return False
         if not p_s.all():
             return False  # every symbol was seen
         given_s = np.minimum(matrix / p_s[:, None], 1.0)
-        box = self._with_unseen
-        return bool(((given_s >= box.low) & (given_s <= box.high)).all())
+        inside = (given_s >= self.conditional.low) & (given_s <= self.conditional.high)
+        return bool(inside.all())
 
     def scaled(self, factor: float) -> ConfidenceSet:
         """Return the set for the same table with ``factor`` times as many rows."""
-        table, s_labels, x_labels, drawn, merged = self.source
-        larger = type(self).from_counts(
-            np.maximum(np.rint(table * factor), np.minimum(table, 1)),
-            s_labels,
-            x_labels,
+        return type(self).from_counts(
+            np.maximum(np.rint(self.counts * factor), np.minimum(self.counts, 1)),
+            self.sensitive_labels,
+            self.useful_labels,
             confidence=self.confidence,
-            drawn=drawn,
         )
-        return larger if merged is None else larger.merged(*merged)
-
-    def merged(self, codes: ArrayLike, labels: Sequence[Label]) -> ConfidenceSet:
-        """Return the set for mechanisms that treat some useful symbols as one.
-
-        Which symbols are merged may depend on the rows: the set holds the true distribution of
-        all symbols, and with it those of all their sums.
-
-        .. versionadded:: 0.2
-
-        Parameters
-        ----------
-        codes : array-like of int, shape (n_useful,)
-            The number of the new symbol that each symbol belongs to.
-        labels : sequence of labels
-            The new symbols.
-        """
-        place = np.asarray(codes, dtype=np.intp)
-        member = np.zeros((self.shape[1], len(labels)))
-        member[np.arange(place.size), place] = 1.0
-        low, high, _ = self.conditional
-        return replace(
-            self,
-            counts=read_only(self.counts @ member),
-            useful_labels=tuple(labels),
-            conditional=Box(np.minimum(low @ member, 1.0), np.minimum(high @ member, 1.0)),
-            estimate=read_only(self.estimate @ member),
-            source=self.source._replace(merged=(place, tuple(labels))),
-        )
-
-    def given_groups(
-        self, groups: Sequence[NDArray[np.intp]]
-    ) -> Iterator[tuple[NDArray[np.intp], ConfidenceSet]]:
-        """Yield confidence sets of the distributions given that X is in a group of symbols.
-
-        Given the group the rows are independent draws from P(S, X | group), so that each set is
-        that of its part of the table. With probability at least ``confidence`` all of them hold the
-        truth, because all intervals share the error. About a sensitive symbol without rows in a
-        group nothing is assumed: it may have any distribution there.
-
-        .. versionadded:: 0.2
-
-        Parameters
-        ----------
-        groups : sequence of ndarray of int
-            Positions of the useful symbols of each group.
-        """
-        if not (self.source.table.any(axis=0).all() and self.source.table.any(axis=1).all()):
-            raise InvalidParameterError(
-                "Confidence sets of parts of a table need rows for all of its symbols: leave out "
-                "symbols without rows, or only with weight 0."
-            )
-        n_s = self.shape[0]
-        n_intervals = sum(number_of_intervals(n_s, group.size) for group in groups)
-        error = (1.0 - self.confidence) / n_intervals
-        for group in groups:
-            counts = self.counts[:, group]
-            of_s = counts.sum(axis=1)
-            part = replace(
-                self,
-                counts=read_only(counts),
-                useful_labels=tuple(self.useful_labels[i] for i in group),
-                conditional=Box(*clopper_pearson(counts, of_s[:, None], error)),
-                prior=Box(*clopper_pearson(of_s, of_s.sum(), error)),
-                estimate=read_only(counts / counts.sum()),
-            )
-            yield group, part
-
-    def drawing_from(self, joint: JointDistribution) -> ConfidenceSet:
-        """Return the set for releases that compute P_Y from a joint distribution.
-
-        .. versionadded:: 0.2
-        """
-        return replace(self, estimate=joint.matrix) if self.unseen_labels else self
 
     def given_both(self) -> ConfidenceSet:
         """Return the set for mechanisms whose input is the pair (s, x)."""
@@ -311,49 +222,7 @@ class ConfidenceSet:
             counts=block_diag(*self.counts),
             useful_labels=pairs,
             conditional=Box(low, high),
-            estimate=block_diag(*self.estimate),
         )
-
-    def columns(self, order: NDArray[np.intp]) -> FloatArray:
-        """Numbers that add up if symbols are merged: bounds of P(x|s), and P(x) for draws."""
-        rows = [*self.conditional[:2]]
-        if self.unseen_labels:
-            rows.append(self.estimate.sum(axis=0))
-        return np.ascontiguousarray(np.vstack(rows)[:, order])
-
-    def lifts(self, notion: Notion, columns: FloatArray, totals: FloatArray) -> Cases:
-        """Worst lifts of merged symbols, given sums of :meth:`columns` and the sum of all."""
-        low, high = self.merged_range(columns, totals)
-        return [(notion.worst_lift(low, high, self.prior), self.prior.high)]
-
-    def merged_range(
-        self, columns: FloatArray, totals: FloatArray
-    ) -> tuple[FloatArray, FloatArray]:
-        """Bounds of P(A|s) for merged symbols, including draws that give one of them."""
-        n_s = self.shape[0]
-        share = columns[2 * n_s] if self.unseen_labels else np.zeros(columns.shape[1])
-        outside = totals - columns
-        return merged_range(
-            Box(columns[:n_s], columns[n_s : 2 * n_s]),
-            Box(outside[:n_s], outside[n_s : 2 * n_s]),
-            self.unseen.high,
-            share,
-        )
-
-    def mixed_lifts(self, notion: Notion, weight: float, otherwise: float | FloatArray) -> Cases:
-        """Worst lifts of outputs with P(y|s) = weight P(x=y|s) + otherwise(s, y), up to scale."""
-        low, high = (weight * bound + otherwise for bound in self._single_range)
-        return [(notion.worst_lift(low, high, self.prior), self.prior.high)]
-
-    @property
-    def largest_given_s(self) -> FloatArray:
-        """Largest P(x|s) over the set, of shape (n_sensitive, n_useful)."""
-        return self._single_range[1]
-
-    @cached_property
-    def _single_range(self) -> tuple[FloatArray, FloatArray]:
-        columns = self.columns(np.arange(self.shape[1]))
-        return self.merged_range(columns, columns.sum(axis=1, keepdims=True))
 
     def output_range(self, matrix: Any) -> tuple[FloatArray, FloatArray]:
         """Smallest and largest P(y|s) over the set, for a channel matrix P(Y|X).
@@ -361,17 +230,13 @@ class ConfidenceSet:
         Parameters
         ----------
         matrix : array-like of shape (n_useful, n_outputs)
-            Columns of P(Y|X), up to scale; draws for symbols without rows follow from it.
+            Columns of P(Y|X), up to scale.
 
         Returns
         -------
         low, high : ndarray of shape (n_sensitive, n_outputs)
         """
-        return mean_range(self._extended(np.asarray(matrix, dtype=float)), self._with_unseen)
-
-    def _extended(self, matrix: FloatArray) -> FloatArray:
-        """Add the row of the symbols that are drawn, which follows from the others."""
-        return np.vstack([matrix, self.estimate.sum(axis=0) @ matrix])
+        return mean_range(np.asarray(matrix, dtype=float), self.conditional)
 
     def lift_range(self, channel: Channel) -> tuple[FloatArray, FloatArray]:
         """Smallest and largest lift of every output over the set; both are attained.
@@ -403,10 +268,8 @@ class ConfidenceSet:
             B such that B q' <= 0 for every column q' that meets the notion for the whole set;
             q itself meets it if and only if B q <= 0.
         """
-        everywhere = self._extended(q[:, None])
-        low, high = extreme_distributions(everywhere, self._with_unseen)
-        rows = notion.worst_rows(low[:, :, 0], high[:, :, 0], everywhere[:, 0], self.prior)
-        return rows[:, :-1] + rows[:, -1:] * self.estimate.sum(axis=0)
+        low, high = extreme_distributions(q[:, None], self.conditional)
+        return notion.worst_rows(low[:, :, 0], high[:, :, 0], q, self.prior)
 
     def worst_lift(self, weights: csc_array, notion: Notion) -> np.ndarray:
         """Worst lifts of integer weights for a notion, without rounding.
@@ -414,7 +277,7 @@ class ConfidenceSet:
         Parameters
         ----------
         weights : csc_array of int64, shape (n_useful, n_outputs)
-            P(Y|X) up to scale, followed by a row for the symbols that are drawn, if there are any.
+            P(Y|X) up to scale.
         notion : LIP, ALIP or LDP
             The notion, which defines the worst lift.
 
@@ -458,16 +321,8 @@ class ConfidenceSet:
         )
 
     @cached_property
-    def _with_unseen(self) -> Box:
-        """Bounds of P(x|s), followed by those of the symbols that are drawn."""
-        low, high, _ = self.conditional
-        return Box(
-            np.column_stack([low, self.unseen.low]), np.column_stack([high, self.unseen.high])
-        )
-
-    @cached_property
     def _exact_conditional(self) -> Box:
-        return exact_box(self._with_unseen if self.unseen_labels else self.conditional)
+        return _exact(self.conditional)
 
     @cached_property
     def _exact_totals(self) -> tuple[np.ndarray, np.ndarray]:
@@ -476,13 +331,37 @@ class ConfidenceSet:
 
     @cached_property
     def _exact_prior(self) -> Box:
-        return exact_box(self.prior)
+        return _exact(self.prior)
 
     def __repr__(self) -> str:
         return (
             f"{type(self).__name__}({self.shape[0]} sensitive x {self.shape[1]} useful symbols, "
             f"{self.n_rows} rows, confidence {self.confidence:g})"
         )
+
+
+def _whole_counts(counts: ArrayLike) -> FloatArray:
+    """Return a table of counts as an array, or raise an error if it does not hold counts."""
+    table = as_nonnegative(counts, "The table of counts", ndim=2)
+    if not np.array_equal(table, np.rint(table)):
+        raise InvalidDistributionError(
+            "A confidence set needs the number of rows in each cell, but the table contains "
+            "numbers that are not whole, such as sums of sample weights. Fit without weights, "
+            "or use confidence=None."
+        )
+    if table.sum() > _MOST_ROWS:
+        raise InvalidDistributionError(
+            f"The table of counts has {table.sum():.3g} rows, more than are counted exactly "
+            "(2^53). Use a sample of the rows, or confidence=None."
+        )
+    if not table.any():
+        raise InvalidDistributionError("The table of counts has no rows: all cells are 0.")
+    return table
+
+
+def _number_of_intervals(n_s: int, n_x: int) -> int:
+    """Count the intervals that share the error; two probabilities that sum to 1 need only one."""
+    return n_s * (n_x if n_x > 2 else 1) + (n_s if n_s > 2 else 1)
 
 
 def _given_seen(
@@ -497,7 +376,7 @@ def _given_seen(
     others, can only raise a probability.
     """
     low, high = conditional
-    unseen_x = _total_high(high[:, ~x_seen])
+    unseen_x = np.minimum(high[:, ~x_seen].sum(axis=1), 1.0)
     unseen_s = min(prior[1][~s_seen].sum(), 1.0)
     with np.errstate(divide="ignore"):
         upper = np.minimum(high[:, x_seen] / (1 - unseen_x)[:, None], 1.0)
@@ -506,6 +385,8 @@ def _given_seen(
     return {"conditional": Box(low[:, x_seen], upper), "prior": Box(p_low, p_high)}
 
 
-def _total_high(high: FloatArray) -> FloatArray:
-    """Upper bound of the probability that any of these symbols occurs."""
-    return np.minimum(high.sum(axis=1), 1.0)
+def _exact(box: Box) -> Box:
+    """Write bounds as integers over a common power of two, the unit of the new box."""
+    integers = exact_integers(np.stack([*box.low.ravel(), *box.high.ravel(), 1.0]))
+    low, high = integers[:-1].reshape(2, *box.low.shape)
+    return Box(low, high, integers[-1])
