@@ -18,9 +18,11 @@ from .estimators import (
     SubsetMergingSanitizer,
     WatchdogSanitizer,
 )
+from .files import load, save
 from .frames import shuffle_rows
 from .metrics import audit, joint_leakage
 from .notions import ALIP, LDP, LIP, AlphaLift, Chi2Lift, L1Lift
+from .secret import Secret
 
 __version__ = "0.2.0.dev0"
 
@@ -41,15 +43,18 @@ __all__ = [
     "OUESanitizer",
     "SRLIPSanitizer",
     "SRRSanitizer",
+    "Secret",
     "SubsetMergingSanitizer",
     "WatchdogSanitizer",
     "__version__",
     "audit",
     "datasets",
     "joint_leakage",
+    "load",
     "measures",
     "mechanisms",
     "metrics",
     "model_selection",
+    "save",
     "shuffle_rows",
 ]

@@ -16,6 +16,8 @@ MOST_TABLE_CELLS = 10_000_000
 MOST_CHANNEL_CELLS = 8_000_000
 #: Entries of the posteriors that an optimal mechanism is built from, about a microsecond each.
 MOST_POSTERIOR_CELLS = 5_000_000
+#: Values of X of an optimal mechanism whose posteriors are sparse: more would take minutes.
+MOST_SPARSE_INPUTS = 10_000
 #: Cells of one dense array of numbers, such as a channel with its zeros: 400 MB.
 MOST_DENSE_CELLS = 50_000_000
 #: Numbers that exact arithmetic starts from, about three microseconds each.
@@ -25,6 +27,9 @@ MOST_FRACTIONS = 200_000
 #: Terms of the sums that certify and measure a channel for all that attackers may know: twenty
 #: nanoseconds each.
 MOST_SIDE_TERMS = 500_000_000
+#: Numbers that the exact worst case over confidence sets of all that attackers may know starts
+#: from, about ten microseconds each, up to twenty times with a mixed channel.
+MOST_SIDE_CELLS = 100_000
 #: Cells of a table with a confidence interval for each, about fifty microseconds each.
 MOST_INTERVALS = 50_000
 #: Inequalities of an optimal mechanism, and the numbers in them: 160 MB in each of six copies.
@@ -55,11 +60,16 @@ MOST_TARGET_CELLS = 250_000
 #: Cells of a table, each with at least thirty of at most 100,000 rows.
 MOST_CELLS = 2_000
 
+#: Bytes of a saved mechanism.
+MOST_SAVED_BYTES = 64 << 20
+#: Commas and brackets in it, and so its values. A hostile file takes at most 1 GB to parse.
+MOST_SAVED_VALUES = 8_000_000
+
 #: Values whose channel is inverted to estimate frequencies, in cubic time.
 MOST_INVERTED = 2_000
 
 #: Advice for any mechanism.
-POOL = "pool rare values of X before fit"
+POOL = "pool rare values of X before fit, or put rows into cells (cells= of most sanitisers)"
 #: Advice for mechanisms that see S.
 BLIND = "use use_sensitive=False, or pool rare values of S or X before fit"
 #: Advice for products of columns.

@@ -15,13 +15,13 @@ from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csc_array, csr_array
+from scipy.sparse import csc_array, csr_array, vstack
 
 from ._arrays import FloatArray, Label, exact_integers, exact_product
 from ._independence import independent_weights
 from ._limits import MOST_CHANNEL_CELLS, MOST_FRACTIONS, POOL, refuse_beyond
 from .channel import Channel
-from .confidence import ConfidenceSet
+from .confidence import ConfidenceSet, Distributions, JointList
 from .notions import Notion
 
 __all__ = [
@@ -29,6 +29,8 @@ __all__ = [
     "CertifiedChannel",
     "certify",
     "certify_over",
+    "worst_levels_over",
+    "drawn_weights",
     "quantize",
     "certified_for",
     "certified_by",
@@ -166,23 +168,76 @@ def _surely_met(masses: FloatArray, weights: Weights, notion: Notion) -> NDArray
     return np.asarray(safe)
 
 
-def certify_over(over: ConfidenceSet, weights: Weights, notion: Notion) -> NDArray[np.bool_]:
+def certify_over(over: Distributions, weights: Weights, notion: Notion) -> NDArray[np.bool_]:
     """Check without rounding which outputs meet a notion for every distribution in a set.
 
     Parameters
     ----------
-    over : ConfidenceSet
-        The distributions; their bounds are taken as exact.
+    over : ConfidenceSet or JointList
+        The distributions; their bounds or masses are taken as exact.
     weights : csr_array of int64, shape (n_inputs, n_outputs)
         Rows sum to 2^62; every output must occur.
-    notion : LIP, ALIP or LDP
-        The notion with its budget.
+    notion : Notion
+        The notion with its budget; LIP, ALIP or LDP for a confidence set.
 
     Returns
     -------
     ndarray of bool, shape (n_outputs,)
     """
-    return notion.all_exactly_met(over.worst_lift(csc_array(weights), notion), (), ())
+    if isinstance(over, JointList):
+        met = [_certify_where_possible(masses, weights, notion) for masses in over.masses]
+        return np.logical_and.reduce(met)
+    return notion.all_exactly_met(over.worst_lift(_with_draws(over, weights), notion), (), ())
+
+
+def worst_levels_over(over: Distributions, weights: Weights, notion: Notion) -> dict[str, float]:
+    """Largest level of each side of a notion over a set of distributions."""
+    if isinstance(over, JointList):
+        return over.worst_levels(weights, notion)
+    return over.worst_levels(_with_draws(over, weights), notion)
+
+
+def _certify_where_possible(
+    masses: FloatArray, weights: Weights, notion: Notion
+) -> NDArray[np.bool_]:
+    """Check the outputs that occur for a distribution which may lack some symbols."""
+    s, x = masses.any(axis=1), masses.any(axis=0)
+    if s.all() and x.all():
+        return certify(masses, weights, notion)
+    met = np.ones(weights.shape[1], dtype=bool)
+    possible = weights[x]
+    occur = np.unique(possible.indices)
+    met[occur] = certify(masses[np.ix_(s, x)], possible[:, occur], notion)
+    return met
+
+
+def _with_draws(over: ConfidenceSet, weights: Weights) -> csc_array:
+    """Add the row of the symbols without rows, whose output is a draw, if there are any."""
+    if not over.unseen_labels:
+        return csc_array(weights)
+    return csc_array(vstack([weights, drawn_weights(weights, over.estimate.sum(axis=0))]))
+
+
+def drawn_weights(weights: Weights, p: FloatArray) -> Weights:
+    """Integer weights of a draw from the distribution of the output.
+
+    Parameters
+    ----------
+    weights : csr_array of int64, shape (n_inputs, n_outputs)
+        P(Y|input); rows sum to 2^62.
+    p : ndarray of shape (n_inputs,)
+        Distribution of the inputs.
+
+    Returns
+    -------
+    csr_array of int64, shape (1, n_outputs)
+    """
+    first = weights[[0]]
+    equal = csr_array(np.ones((weights.shape[0], 1), dtype=np.int64)) @ first
+    if weights.nnz == equal.nnz and (weights != equal).nnz == 0:
+        return first  # of a constant channel without rounding, as a budget of 0 needs it
+    p_y = p @ (weights / TOTAL)
+    return quantize(Channel((p_y / p_y.sum())[None, :]))
 
 
 def exact_lifts(
@@ -233,7 +288,7 @@ def certified_for(
     channel: Channel,
     notion: Notion,
     *,
-    over: ConfidenceSet | None = None,
+    over: Distributions | None = None,
     enforce: bool = True,
 ) -> CertifiedChannel:
     """Turn a channel into integer weights that are certified to meet a notion.
@@ -246,7 +301,7 @@ def certified_for(
         The channel that a mechanism built; it may exceed the budget by rounding.
     notion : Notion
         The notion with its budget.
-    over : ConfidenceSet, optional
+    over : ConfidenceSet or JointList, optional
         Certify the weights for every distribution in this set instead.
     enforce : bool, default=True
         Mix in a constant channel until the notion is met. If False, only check.
@@ -265,7 +320,7 @@ def certified_for(
     return certified_by(channel, p_x, check, enforce=enforce, mend=_mend_for(masses, notion, over))
 
 
-def _mend_for(masses: FloatArray, notion: Notion, over: ConfidenceSet | None) -> Mend:
+def _mend_for(masses: FloatArray, notion: Notion, over: Distributions | None) -> Mend:
     """Choose how weights that do not meet a notion are made to meet it."""
     if notion.perfect and over is None:
         # Mixing gives lifts of exactly 1 only if the result is constant.

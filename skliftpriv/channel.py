@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import cached_property
 from hashlib import blake2b
 from itertools import compress
@@ -285,17 +285,35 @@ def _is_quantity(label: Label) -> bool:
     return False
 
 
+class NumberedLabel(str):
+    """A text that begins with a number of its own, such as ``#07 age < 40, job = cook``.
+
+    The number tells it from all others, so that no digest is needed where it is shortened.
+
+    .. versionadded:: 0.2
+    """
+
+    @property
+    def number(self) -> str:
+        """The number alone."""
+        return self.partition(" ")[0]
+
+
 def set_label(members: Iterable[Label], *, digest: bool = False) -> str:
     """Write a set of symbols, of any size, as ``{a, b, c}``, in at most 200 characters.
 
     A longer name looks like ``{a, b, c, ... +2,997 #1f3a9c42}``: the first members, the number of
     others, and a digest of all of them. It does not depend on the order of the members, so the
     same set has the same name in every fit. With ``digest`` every name has one.
+    Of numbered labels the last ones are written as numbers, if that is short enough.
     """
     labels = list(members)
     whole = "{" + ", ".join(symbol_text(label) for label in labels) + "}"
     if len(whole) <= _WIDEST_SET and not digest:
         return whole
+    numbered = None if digest else _numbered_set(labels)
+    if numbered is not None:
+        return numbered
     labels.sort(key=str if set(map(type, labels)) == {str} else _stable_key)
     tail = f"#{_digest(labels)}"
     shown: list[str] = []
@@ -309,6 +327,20 @@ def set_label(members: Iterable[Label], *, digest: bool = False) -> str:
     rest = len(labels) - len(shown)
     more = [f"... +{rest:,}"] if rest else []
     return "{" + f"{', '.join(shown + more)} {tail}".strip() + "}"
+
+
+def _numbered_set(labels: Sequence[Label]) -> str | None:
+    """Write a set of numbered labels, the last ones as numbers; None if that is too long."""
+    numbered = [label for label in labels if isinstance(label, NumberedLabel)]
+    if len(numbered) < len(labels):
+        return None
+    texts = [short_text(label) for label in numbered]
+    for place in range(len(texts), -1, -1):
+        texts[place:] = [label.number for label in numbered[place:]]
+        whole = "{" + ", ".join(texts) + "}"
+        if len(whole) <= _WIDEST_SET:
+            return whole
+    return None
 
 
 def set_labels(symbols: Sequence[Label], rows: NDArray[np.bool_]) -> list[str]:
@@ -325,16 +357,19 @@ def set_labels(symbols: Sequence[Label], rows: NDArray[np.bool_]) -> list[str]:
 
 
 def short_text(label: Label) -> str:
-    """Write one symbol in at most 60 characters; a digest replaces what is cut off."""
+    """Write one symbol in at most 60 characters; a digest replaces what is cut off.
+
+    A numbered label needs no digest.
+    """
     text = symbol_text(label)
     if len(text) <= _WIDEST_MEMBER:
         return text
-    tail = f"...#{_digest([label])}"
+    tail = "..." if isinstance(label, NumberedLabel) else f"...#{_digest([label])}"
     return text[: _WIDEST_MEMBER - len(tail)] + tail
 
 
 def _digest(labels: Iterable[Label]) -> str:
-    text = "\n".join(map(_identity, labels))
+    text = "\n".join(map(identity_text, labels))
     return blake2b(text.encode(errors="surrogatepass"), digest_size=4).hexdigest()
 
 
@@ -342,18 +377,20 @@ def _stable_key(label: Label) -> tuple[int, Any, str]:
     """Sort key that ignores the type of numbers: numbers come first, by size."""
     if isinstance(label, Real):
         return 0, label, ""
-    return 1, 0, _identity(label)
+    return 1, 0, identity_text(label)
 
 
-def _identity(label: Label) -> str:
-    """Write different labels differently, and equal numbers alike."""
+def identity_text(label: Label) -> str:
+    """Write different labels differently, and equal numbers alike, whatever their types are."""
     if isinstance(label, str) or label is None:
         return repr(label)
     if isinstance(label, tuple):
-        return "(" + ", ".join(map(_identity, label)) + ")"
+        return "(" + ", ".join(map(identity_text, label)) + ")"
     if isinstance(label, Real) and label % 1 == 0:
         return str(int(label))
-    return f"{type(label).__name__}({str(label)!r})"
+    # pandas has subclasses of Python's own types.
+    kind = next((k for k in (datetime, timedelta) if isinstance(label, k)), type(label))
+    return f"{kind.__name__}({str(label)!r})"
 
 
 def as_parts(label: Label) -> tuple[Label, ...]:

@@ -8,6 +8,7 @@ __all__ = [
     "InvalidDistributionError",
     "InvalidParameterError",
     "SampleSizeWarning",
+    "SavedFileError",
     "SeededReleaseWarning",
     "SizeLimitError",
     "SkliftprivError",
@@ -45,6 +46,13 @@ class UnknownCategoryError(SkliftprivError, ValueError):
     """A value passed to ``transform`` was not seen during ``fit``."""
 
 
+class SavedFileError(SkliftprivError, ValueError):
+    """A file is not what :func:`skliftpriv.save` writes, or a sanitiser cannot be saved.
+
+    .. versionadded:: 0.2
+    """
+
+
 class InfeasibleError(SkliftprivError, ValueError):
     """No mechanism of the requested kind meets the budget."""
 
@@ -59,6 +67,13 @@ class SampleSizeWarning(UserWarning):
 
 class SeededReleaseWarning(UserWarning):
     """A release was drawn from a seed and is not private.
+
+    .. versionadded:: 0.2
+    """
+
+
+class TargetColumnWarning(UserWarning):
+    """The target y is also among the useful columns.
 
     .. versionadded:: 0.2
     """

@@ -25,6 +25,7 @@ _REST_BITS = TOTAL_BITS - _WORD_BITS
 # Rows processed at once, so that intermediate arrays stay in the processor's cache.
 _CHUNK = 1 << 15
 _KEY_BYTES = 32
+_SHIFT = np.uint64(_WORD_BITS)
 
 
 def word_source(random_state: RandomState, *context: Buffer) -> Callable[[int], Words]:
@@ -127,14 +128,40 @@ class Sampler:
         if not self.draws:
             return self._first[codes].astype(np.intp)
         words = word_source(random_state, self.fingerprint, codes.data)
-        result = np.empty(codes.size, dtype=np.intp)
-        for start in range(0, codes.size, _CHUNK):
-            part = slice(start, start + _CHUNK)
-            result[part] = self._sample_chunk(codes[part], words)
-        return result
 
-    def _sample_chunk(self, codes: Codes, words: Callable[[int], Words]) -> Codes:
-        word = words(codes.size).astype(np.int64)
+        def draw(part: slice) -> Codes:
+            here = codes[part]
+            return self._chosen(here, words(here.size), lambda tie: words(tie.size))
+
+        return _in_chunks(draw, codes.size)
+
+    def sample_at(self, codes: Codes, bits: NDArray[np.uint64]) -> Codes:
+        """Choose the output of each input code by 64 bits of its own.
+
+        Random bits give output y with probability weights[x, y] / 2^62 exactly; the same bits
+        always give the same output.
+
+        .. versionadded:: 0.2
+
+        Parameters
+        ----------
+        codes : ndarray of int, shape (n,)
+            Codes of the inputs.
+        bits : ndarray of uint64, shape (n,)
+            Of which 62 are used.
+        """
+        if not self.draws:
+            return self._first[codes].astype(np.intp)
+
+        def draw(part: slice) -> Codes:
+            word, rest = (bits[part] >> _SHIFT).astype(np.uint32), bits[part].astype(np.uint32)
+            return self._chosen(codes[part], word, rest.__getitem__)
+
+        return _in_chunks(draw, codes.size)
+
+    def _chosen(self, codes: Codes, words: Words, more: Callable[[Codes], Words]) -> Codes:
+        """Choose outputs by 32-bit words; ``more`` returns words for rows that need a second."""
+        word = words.astype(np.int64)
         low_bits = _WORD_BITS - self._slot_bits
         slot = (codes << self._slot_bits) + (word >> low_bits)
         word &= (1 << low_bits) - 1
@@ -142,9 +169,17 @@ class Sampler:
         below = word < cut
         tie = np.flatnonzero(word == cut)
         if tie.size:
-            rest = words(tie.size) >> np.uint32(_WORD_BITS - _REST_BITS)
+            rest = more(tie) >> np.uint32(_WORD_BITS - _REST_BITS)
             below[tie] = rest < self._cut_low[slot[tie]]
         return np.where(below, self._first[slot], self._second[slot])
+
+
+def _in_chunks(draw: Callable[[slice], Codes], size: int) -> Codes:
+    result = np.empty(size, dtype=np.intp)
+    for start in range(0, size, _CHUNK):
+        part = slice(start, start + _CHUNK)
+        result[part] = draw(part)
+    return result
 
 
 def _alias_table(weights: Integers, slot_size: int) -> tuple[Integers, Codes]:

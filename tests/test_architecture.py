@@ -15,7 +15,7 @@ PACKAGE = Path(skliftpriv.__file__).parent
 # Floors from the bottom up; a module belongs to the room that its file or folder is named after.
 FLOORS = [
     ["exceptions", "_start"],
-    ["_arrays", "_format", "_lattice", "_limits", "_progress"],
+    ["_arrays", "_format", "_lattice", "_limits", "_progress", "secret"],
     ["distribution", "channel", "_independence"],
     ["measures"],
     ["notions"],
@@ -28,6 +28,7 @@ FLOORS = [
     ["frames", "datasets"],
     ["cells"],
     ["estimators"],
+    ["files"],
     ["metrics", "model_selection"],
     ["views"],
     ["plotting", "html", "cli"],

@@ -96,7 +96,7 @@ def alternating(n_values, n_sensitive=2):
         (lambda j: m.generalized_randomized_response(j, LIP(0.5)), "any of 20,000 values of X"),
         (lambda j: m.conditional_reporting(j, LIP(0.5)), "any of 40,000 pairs of values"),
         (lambda j: m.optimized_unary_encoding(j, LIP(0.5)), "a bit for each of 20,000 values"),
-        (lambda j: m.optimal_random_response(j, LIP(0.5)), "400,000,000 entries"),
+        (lambda j: m.optimal_random_response(j, LIP(0.5)), "20,000 values of X as inputs"),
         (lambda j: m.subset_random_response(j, LIP(0.5)), "20,000 values of X are high-risk"),
         (lambda j: m.subset_merging(j, LIP(0.5)), "800,000,000 comparisons"),
         (lambda j: m.side_channel_resistant(j, 0.5), "400,000,000 entries"),
@@ -118,7 +118,7 @@ def test_a_mechanism_that_sees_s_counts_pairs():
     with pytest.raises(SizeLimitError, match="3,000 pairs of values") as error:
         m.optimal_random_response(joint, LIP(0.5), use_sensitive=True)
     assert "Use the mechanism that does not see S" in str(error.value)
-    with pytest.raises(SizeLimitError, match="20,000 values of X is built"):
+    with pytest.raises(SizeLimitError, match="20,000 values of X as inputs"):
         m.optimal_random_response(alternating(20_000), LIP(0.5))
 
 

@@ -10,7 +10,7 @@ import pytest
 
 PAPERS = Path(__file__).parents[1] / "examples" / "papers"
 FIGURES = {
-    "lift": ("lift", range(1, 14)),
+    "lift": ("lift", range(1, 16)),
     "watchdog": ("watchdog", range(1, 4)),
     "asymmetric": ("asymmetric", range(1, 5)),
     "privacy_funnel": ("funnel", range(3, 9)),

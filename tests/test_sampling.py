@@ -42,11 +42,8 @@ def test_ties_of_the_first_word_are_decided_by_the_second():
     tie = (poor << 31) + int(sampler._cut_high[poor])
     below, above = sampler._cut_low[poor] - 1, sampler._cut_low[poor]
     for rest, expected in ((below, sampler._first[poor]), (above, sampler._second[poor])):
-        words = iter([[tie], [int(rest) << 2]])
-        drawn = sampler._sample_chunk(
-            np.zeros(1, dtype=np.intp), lambda n, w=words: np.array(next(w), dtype=np.uint32)
-        )
-        assert drawn[0] == expected
+        bits = np.array([(tie << 32) + (int(rest) << 2)], dtype=np.uint64)
+        assert sampler.sample_at(np.zeros(1, dtype=np.intp), bits)[0] == expected
 
 
 def p_value(sampler, matrix, n_rows, seed):

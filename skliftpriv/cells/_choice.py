@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from ..frames import row_slices
+
 __all__ = ["RowChoice", "learning_rows"]
 
 Places = NDArray[np.intp]
@@ -93,8 +95,8 @@ class RowChoice:
         return np.sort(np.argsort(self._keys, kind="stable")[:n])
 
 
-def learning_rows(n_rows: int, *, apart: bool) -> tuple[Places, Places | None]:
-    """Choose the rows that cells are learnt from, and those that are counted.
+def learning_rows(n_rows: int, *, apart: bool) -> Places:
+    """Choose the rows that cells are learnt from.
 
     The choice depends on nothing but the number of rows.
 
@@ -107,10 +109,12 @@ def learning_rows(n_rows: int, *, apart: bool) -> tuple[Places, Places | None]:
 
     Returns
     -------
-    learnt, counted : ndarray of int
-        Numbers of rows in ascending order; None to count all rows.
+    ndarray of int
+        Numbers of rows in ascending order.
     """
     choice = RowChoice()
-    choice.add(n_rows)
-    learnt = choice.rows(apart=apart)
-    return learnt, np.setdiff1d(np.arange(n_rows), learnt) if apart else None
+    for part in row_slices(n_rows):
+        choice.add(part.stop - part.start)
+        if choice.crowded:
+            choice.thin()
+    return choice.rows(apart=apart)

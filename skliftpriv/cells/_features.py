@@ -5,9 +5,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeAlias
 
-import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
@@ -16,14 +15,25 @@ from .._arrays import FloatArray, Label
 from ..channel import short_text
 from ..exceptions import InvalidParameterError
 from ..frames import SymbolEncoder, as_numbers, category_order, encode_rows, sort_symbols
+from ._grid import Grid, grid_of
 
-__all__ = ["CategoryFeature", "Feature", "NumberFeature", "feature_of", "features_matrix"]
+__all__ = [
+    "CategoryFeature",
+    "Feature",
+    "NumberFeature",
+    "Outcomes",
+    "feature_of",
+    "features_matrix",
+]
 
 #: Trees compute with 32-bit numbers and refuse infinite ones.
 _LARGEST = float(np.finfo(np.float32).max)
 #: Rows of the average that the mean of a category is mixed with, so that chance orders few rows.
 _PRIOR_ROWS = 10.0
-_DATES = (nw.Date, nw.Datetime)
+#: What cells are to predict, a column for each outcome.
+Outcomes: TypeAlias = FloatArray | csr_array
+#: Share of the largest component of a direction that counts as equal to it.
+_LEADING = 1 - 1e-6
 #: Categories that a condition names before it counts the others.
 _NAMED = 4
 
@@ -50,16 +60,18 @@ class NumberFeature(Feature):
         Name of the column.
     gaps : bool
         Whether values were missing.
-    whole : bool
-        Whether all values were whole numbers.
-    dates : bool
-        Whether the numbers are dates, in microseconds.
+    grid : Grid or None
+        Steps of whole numbers and dates; None for other numbers, which the tree sees as they are.
     """
 
     name: str
     gaps: bool
-    whole: bool
-    dates: bool
+    grid: Grid | None
+
+    @property
+    def of_numbers(self) -> bool:
+        """Whether the column holds numbers rather than dates or spans of time."""
+        return self.grid is None or self.grid.kind == "numbers"
 
     def encode(self, column: Any) -> FloatArray:
         """Write a column as numbers, NaN where a value is missing."""
@@ -72,6 +84,8 @@ class NumberFeature(Feature):
                     f"{values[0]!r}: convert it."
                 )
             numbers = np.full(len(column), np.nan)
+        if self.grid is not None:
+            numbers = self.grid.encode(numbers)
         return np.clip(numbers, -_LARGEST, _LARGEST)
 
     def condition(self, low: float, high: float, gaps: bool) -> str:
@@ -79,7 +93,7 @@ class NumberFeature(Feature):
         if low >= _LARGEST or low >= high:
             return f"{self.name} missing"
         # Whole numbers above 36.5 are at least 37, and those up to 36.5 below 37.
-        above, below = (">=", "<") if self.whole else (">", "<=")
+        above, below = (">", "<=") if self.grid is None else (">=", "<")
         if low == -np.inf and high >= _LARGEST:
             text = f"{self.name} known"
         elif high >= _LARGEST:
@@ -87,14 +101,12 @@ class NumberFeature(Feature):
         elif low == -np.inf:
             text = f"{self.name} {below} {self._text(high)}"
         else:
-            first = "<=" if self.whole else "<"
+            first = "<" if self.grid is None else "<="
             text = f"{self._text(low)} {first} {self.name} {below} {self._text(high)}"
         return f"{text} or missing" if gaps else text
 
     def _text(self, edge: float) -> str:
-        if self.dates:
-            return str(np.datetime64(int(edge), "us").astype("M8[s]")).replace("T", " ")
-        return f"{int(np.ceil(edge))}" if self.whole else f"{edge:.6g}"
+        return f"{edge:.6g}" if self.grid is None else self.grid.above(edge)
 
 
 @dataclass(frozen=True)
@@ -124,7 +136,7 @@ class CategoryFeature(Feature):
         return np.where(codes < 0, np.nan, codes)
 
     def ordered_by(
-        self, codes: NDArray[np.float32], outcomes: FloatArray, without: slice | None = None
+        self, codes: NDArray[np.float32], outcomes: Outcomes, without: slice | None = None
     ) -> CategoryFeature:
         """Order the categories by their mean outcomes, along the direction of most difference.
 
@@ -134,7 +146,7 @@ class CategoryFeature(Feature):
         ----------
         codes : ndarray of shape (n_rows,)
             What :meth:`encode` returns.
-        outcomes : ndarray of shape (n_rows, n_outcomes)
+        outcomes : ndarray or csr_array of shape (n_rows, n_outcomes)
             What the cells are to predict.
         without : slice, optional
             Outcomes that do not count.
@@ -147,16 +159,20 @@ class CategoryFeature(Feature):
             shape=(len(self.order), codes.size),
         )
         rows = np.asarray(group.sum(axis=1))
-        average = outcomes.mean(axis=0)
+        average = np.asarray(outcomes.mean(axis=0))
+        totals = group @ outcomes
+        totals = np.asarray(totals.toarray() if isinstance(totals, csr_array) else totals)
         # Rows of the average are mixed in, so that chance does not place rare categories far out.
-        means = (group @ outcomes - rows[:, None] * average) / (rows + _PRIOR_ROWS)[:, None]
+        means = (totals - rows[:, None] * average) / (rows + _PRIOR_ROWS)[:, None]
         if without is not None:
             means = np.delete(means, without, axis=1)
         if not means.shape[1]:
             return self
-        direction = np.linalg.svd(means * np.sqrt(rows)[:, None], full_matrices=False)[2][0]
-        # Both signs are possible; the largest component is made positive.
-        direction *= np.sign(direction[np.argmax(np.abs(direction))]) or 1.0
+        direction = _main_direction(means * np.sqrt(rows)[:, None])
+        # Both signs are possible: the largest component is made positive, or the first of several
+        # that differ by rounding errors.
+        sizes = np.abs(direction)
+        direction *= np.sign(direction[np.argmax(sizes >= _LEADING * sizes.max())]) or 1.0
         order = np.argsort(means @ direction, kind="stable")
         return replace(self, order=tuple(self.order[i] for i in order))
 
@@ -176,6 +192,15 @@ class CategoryFeature(Feature):
             return f"{self.name} in {_listed(inside)}"
         text = f"{self.name} {'in' if len(inside) > 1 else '='} {_listed(inside)}"
         return f"{text} or another value" if gaps else text
+
+
+def _main_direction(points: FloatArray) -> FloatArray:
+    """Return the direction in which points are farthest from 0: the first singular vector."""
+    n_points, n_dimensions = points.shape
+    # Of a matrix with few rows or few columns, the smaller product has the same vector.
+    if n_points < n_dimensions:
+        return np.asarray(points.T @ np.linalg.eigh(points @ points.T)[1][:, -1])
+    return np.asarray(np.linalg.eigh(points.T @ points)[1][:, -1])
 
 
 def _listed(labels: list[Label]) -> str:
@@ -200,10 +225,7 @@ def feature_of(name: str, column: Any, least: int) -> Feature:
     """
     numbers = as_numbers(column)
     if numbers is not None:
-        known = numbers[~np.isnan(numbers)]
-        dates = _is_date(column)
-        whole = bool((known == np.floor(known)).all()) and not dates
-        return NumberFeature(name, known.size < numbers.size, whole, dates)
+        return NumberFeature(name, bool(np.isnan(numbers).any()), grid_of(column, numbers))
     codes, symbols = encode_rows([column])
     rows = np.bincount(codes, minlength=len(symbols))
     common = [symbols[i] for i in np.argsort(-rows, kind="stable") if rows[i] >= least]
@@ -211,11 +233,6 @@ def feature_of(name: str, column: Any, least: int) -> Feature:
     if order is not None:
         common = sort_symbols(common, order)
     return CategoryFeature(name, len(common) < len(symbols), tuple(common), order is not None)
-
-
-def _is_date(column: Any) -> bool:
-    dtype = column.dtype
-    return dtype.kind == "M" if isinstance(dtype, np.dtype) else isinstance(dtype, _DATES)
 
 
 def features_matrix(features: Sequence[Feature], columns: Sequence[Any]) -> NDArray[np.float32]:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from itertools import pairwise
-from typing import Any, Protocol
+from dataclasses import dataclass, replace
+from typing import Any, Protocol, Self
 
 import narwhals as nw
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from scipy.sparse import csr_array, hstack
 from sklearn.base import clone
 from sklearn.decomposition import PCA
 from sklearn.pipeline import Pipeline
@@ -18,11 +18,13 @@ from sklearn.tree import BaseDecisionTree, DecisionTreeClassifier, DecisionTreeR
 
 from .._arrays import FloatArray
 from ..exceptions import InvalidParameterError
-from ._features import CategoryFeature, Feature, feature_of, features_matrix
+from ..frames import row_slices, rows_of
+from ._features import CategoryFeature, Feature, Outcomes, feature_of, features_matrix
 from ._rules import Leaves, leaves_of
 from ._scaled import ScaledColumns
+from ._splits import Splits
 
-__all__ = ["LEAST_ROWS", "Partition", "Sample", "partition_of"]
+__all__ = ["LEAST_ROWS", "Partition", "Sample", "TreePartition", "partition_of"]
 
 Codes = NDArray[np.intp]
 
@@ -30,6 +32,8 @@ Codes = NDArray[np.intp]
 LEAST_ROWS = 30
 #: Directions in which the columns differ most, that a tree without a target predicts.
 _DIRECTIONS = 16
+#: Numbers that an estimator of the user is fitted to at most: 160 MB.
+_MOST_NUMBERS = 20_000_000
 #: Sensitive values and classes that a tree tells apart; the others count as one.
 _COMMON = 20
 
@@ -44,6 +48,10 @@ class Partition(Protocol):
     @property
     def made_by(self) -> str:
         """What made the partition, in a few words."""
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows that it was learnt from."""
 
     @property
     def leaves(self) -> Leaves | None:
@@ -74,6 +82,23 @@ class Sample:
     sensitive: Codes
     target: Codes | None
 
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return self.sensitive.size
+
+    def thinned(self, most: int) -> Sample:
+        """Return so many of the rows at most, chosen at random."""
+        if self.n_rows <= most:
+            return self
+        rows = np.sort(np.random.default_rng(0).choice(self.n_rows, most, replace=False))
+        return replace(
+            self,
+            columns=[rows_of(column, rows) for column in self.columns],
+            sensitive=self.sensitive[rows],
+            target=None if self.target is None else self.target[rows],
+        )
+
     def features(self) -> tuple[Feature, ...]:
         """Learn how the columns are written as numbers."""
         pairs = zip(self.names, self.columns, strict=True)
@@ -85,23 +110,54 @@ class TreePartition:
 
     Parameters
     ----------
-    tree : BaseDecisionTree or int
-        A tree to be fitted, which is cloned; or the largest number of leaves. The package's own
-        tree predicts the sensitive value, too: a mechanism has to mix cells until the release says
-        little about S, and loses less if cells differ in what they say about it. Its categories
-        have two orders, by what they say about S and about the rest.
-    sample : Sample
-        What to learn from. Without a target a tree predicts the columns themselves.
+    features : sequence of Feature
+        What the tree splits.
+    places : sequence of int
+        The column of each feature; one of categories may have two orders.
+    splits : Splits
+        The nodes of the tree.
+    made_by : str
+        What made it, in a few words.
+    n_rows : int
+        Number of rows that it was learnt from.
     """
 
-    def __init__(self, tree: BaseDecisionTree | int, sample: Sample) -> None:
+    def __init__(
+        self,
+        features: Sequence[Feature],
+        places: Sequence[int],
+        splits: Splits,
+        made_by: str,
+        n_rows: int,
+    ) -> None:
+        self.features = tuple(features)
+        self.places = tuple(places)
+        self.splits = splits
+        self.made_by = made_by
+        self.n_rows = n_rows
+        self.leaves = leaves_of(splits, self.features)
+
+    @classmethod
+    def learn(cls, tree: BaseDecisionTree | int, sample: Sample) -> Self:
+        """Learn a tree.
+
+        Parameters
+        ----------
+        tree : BaseDecisionTree or int
+            A tree to be fitted, which is cloned; or the largest number of leaves. The package's
+            own tree predicts the sensitive value, too: a mechanism has to mix cells until the
+            release says little about S, and loses less if cells differ in what they say about it.
+            Its categories have two orders, by what they say about S and about the rest.
+        sample : Sample
+            What to learn from. Without a target a tree predicts the columns themselves.
+        """
         plain = sample.features()
         matrix = features_matrix(plain, sample.columns)
         goal, spans = _goal(sample, plain, matrix)
         own = not isinstance(tree, BaseDecisionTree)
         beside = [_indicators(sample.sensitive)] if own else []
-        self._features: list[Feature] = []
-        self._places: list[int] = []  # the column of each feature
+        features: list[Feature] = []
+        places: list[int] = []
         for place, feature in enumerate(plain):
             if not isinstance(feature, CategoryFeature):
                 orders: list[Feature] = [feature]
@@ -110,22 +166,23 @@ class TreePartition:
                 found = [feature.ordered_by(codes, goal, spans[place])]
                 found += [feature.ordered_by(codes, sensitive) for sensitive in beside]
                 orders = list(dict.fromkeys(found))
-            self._features += orders
-            self._places += [place] * len(orders)
+            features += orders
+            places += [place] * len(orders)
         outcome: Any = sample.target
         if outcome is None:
-            outcome = _directions(np.hstack([goal, *beside]))
+            outcome = _directions(hstack([goal, *map(csr_array, beside)]))
         elif own:
             outcome = np.column_stack([outcome, pooled(sample.sensitive)])
         fitted = _own_tree(tree, sample.target) if own else clone(tree)
-        self._tree = fitted.fit(self._matrix(sample.columns), outcome)
-        self.leaves = leaves_of(self._tree.tree_, self._features)
+        inputs = features_matrix(features, [sample.columns[place] for place in places])
+        splits = Splits.of(fitted.fit(inputs, outcome).tree_)
         whole = "the columns" if sample.target is None else "the target"
         named = f"a tree that predicts {whole} and the sensitive value"
-        self.made_by = named if own else type(tree).__name__
+        made_by = named if own else type(tree).__name__
+        return cls(features, places, splits, made_by, sample.n_rows)
 
     def _matrix(self, columns: Sequence[Any]) -> NDArray[np.float32]:
-        return features_matrix(self._features, [columns[place] for place in self._places])
+        return features_matrix(self.features, [columns[place] for place in self.places])
 
     @property
     def labels(self) -> list[str]:
@@ -136,14 +193,14 @@ class TreePartition:
         """Return the leaf of each row."""
         if not len(columns[0]):
             return np.zeros(0, dtype=np.intp)
-        return self.leaves.number[self._tree.apply(self._matrix(columns))]
+        return self.leaves.number[self.splits.apply(self._matrix(columns))]
 
 
 class PredictedPartition:
     """What any other estimator predicts, such as the clusters of k-means.
 
     A pipeline gets the columns as a pandas frame. Other estimators get numbers on one scale, see
-    :class:`ScaledColumns`.
+    :class:`ScaledColumns`, and of a table with more than 200 such columns fewer rows.
 
     Parameters
     ----------
@@ -162,6 +219,8 @@ class PredictedPartition:
             self._features = sample.features()
             matrix = features_matrix(self._features, sample.columns)
             self._scaled = ScaledColumns(self._features, matrix)
+            sample = sample.thinned(max(_MOST_NUMBERS // self._scaled.n_columns, LEAST_ROWS))
+        self.n_rows = sample.n_rows
         self.made_by = type(estimator[-1] if self._raw else estimator).__name__
         table = self._table(sample.columns)
         self._estimator = clone(estimator)
@@ -183,7 +242,13 @@ class PredictedPartition:
         """Return the cell of each row; -1 for one that was not seen."""
         if not len(columns[0]):
             return np.zeros(0, dtype=np.intp)
-        found = self._predicted(self._table(columns))
+        n_columns = len(columns) if self._raw else self._scaled.n_columns
+        found = np.concatenate(
+            [
+                self._predicted(self._table([rows_of(column, part) for column in columns]))
+                for part in row_slices(len(columns[0]), n_columns)
+            ]
+        )
         place = np.minimum(np.searchsorted(self._values, found), self._values.size - 1)
         return np.where(self._values[place] == found, place, -1)
 
@@ -195,7 +260,7 @@ class PredictedPartition:
                     for name, column in zip(self._names, columns, strict=True)
                 }
             )
-        return np.hstack(self._scaled.blocks(features_matrix(self._features, columns)))
+        return self._scaled.dense(features_matrix(self._features, columns))
 
     def _predicted(self, table: Any) -> NDArray[Any]:
         estimator = self._estimator
@@ -245,7 +310,7 @@ def partition_of(how: Any, sample: Sample) -> Partition:
                 f"cells={type(how).__name__} needs a target: call fit(X, y), or use a regression "
                 "tree, which predicts the columns themselves if there is no y."
             )
-        return TreePartition(how, sample)
+        return TreePartition.learn(how, sample)
     return PredictedPartition(how, sample)
 
 
@@ -279,20 +344,20 @@ def _indicators(codes: Codes) -> FloatArray:
 
 def _goal(
     sample: Sample, features: Sequence[Feature], matrix: NDArray[np.float32]
-) -> tuple[FloatArray, list[slice | None]]:
+) -> tuple[Outcomes, Sequence[slice | None]]:
     """Return what columns are to predict, and which part of it each column itself is.
 
     That is the target or, without one, all other columns.
     """
     if sample.target is not None:
         return _indicators(sample.target), [None] * len(features)
-    blocks = ScaledColumns(features, matrix).blocks(matrix)
-    ends = np.cumsum([0, *(block.shape[1] for block in blocks)])
-    return np.hstack(blocks), [slice(*pair) for pair in pairwise(ends)]
+    scaled = ScaledColumns(features, matrix)
+    return scaled.sparse(matrix), scaled.spans
 
 
-def _directions(outcomes: FloatArray) -> FloatArray:
+def _directions(outcomes: csr_array) -> FloatArray:
     """Reduce outcomes to the directions in which they differ most."""
     if outcomes.shape[1] <= _DIRECTIONS:
-        return outcomes
-    return np.asarray(PCA(_DIRECTIONS, random_state=0).fit_transform(outcomes))
+        return np.asarray(outcomes.toarray())
+    # This solver does not make the outcomes dense, of which wide tables have thousands.
+    return np.asarray(PCA(_DIRECTIONS, svd_solver="arpack", random_state=0).fit_transform(outcomes))

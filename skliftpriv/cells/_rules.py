@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..channel import NumberedLabel
 from ._features import CategoryFeature, Feature, NumberFeature
+from ._splits import Splits
 
 __all__ = ["Leaves", "leaves_of"]
 
@@ -59,13 +61,13 @@ def _shared(one: tuple[int, ...], other: tuple[int, ...]) -> int:
     return sum(a == b for a, b in zip(one, other, strict=False))
 
 
-def leaves_of(tree: Any, features: Sequence[Feature]) -> Leaves:
+def leaves_of(tree: Splits, features: Sequence[Feature]) -> Leaves:
     """Read the leaves of a fitted tree.
 
     Parameters
     ----------
-    tree : the ``tree_`` of a decision tree of scikit-learn
-        Splits columns of numbers.
+    tree : Splits
+        Of columns of numbers.
     features : sequence of Feature
         What the columns are.
     """
@@ -91,7 +93,7 @@ def leaves_of(tree: Any, features: Sequence[Feature]) -> Leaves:
         stack.append((left, {**ranges, feature: below}, (*path, left)))
     # Numbers keep long rules apart where they are cut off, and in the order of the tree.
     width = len(str(len(rules)))
-    named = [f"#{i + 1:0{width}d} {rule}" for i, rule in enumerate(rules)]
+    named: list[str] = [NumberedLabel(f"#{i + 1:0{width}d} {rule}") for i, rule in enumerate(rules)]
     return Leaves(number, named, paths)
 
 

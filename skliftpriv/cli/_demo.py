@@ -11,7 +11,7 @@ from ..html import report_page
 from ._console import Console
 from ._errors import safe_text
 from ._outputs import OutputFiles
-from ._sanitize import fitted_facts
+from ._releasing import fitted_facts
 
 __all__ = ["add_demo", "run_demo"]
 

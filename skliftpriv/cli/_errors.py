@@ -13,7 +13,7 @@ __all__ = ["UNSAFE", "CommandError", "one_line", "safe_text"]
 #: Parameters that messages of estimators name, and that are options here.
 _NAMED = re.compile(
     r"\b(epsilon|notion|lam|alpha|cells|smoothing|confidence|output|handle_unknown|strategy|delta|"
-    r"time_limit)=(['\"]?)(?!None)([-\w.]+)\2"
+    r"time_limit|record_id|min_count)=(['\"]?)(?!None)([-\w.]+)\2"
 )
 
 

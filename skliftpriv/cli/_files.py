@@ -34,7 +34,7 @@ class InputFile:
     Parameters
     ----------
     path : str
-        The file; its name in messages, too.
+        The file, or a folder of files; its name in messages, too.
     spool : binary file, optional
         Where its bytes are instead, if it can be read only once.
     """
@@ -45,9 +45,13 @@ class InputFile:
         self._spool = spool
         self._stamp = self._now()
 
-    def _now(self) -> tuple[int, ...]:
-        found = os.stat(self.path if self._spool is None else self._spool.fileno())
-        return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
+    def _now(self) -> tuple[Any, ...]:
+        if self._spool is None and os.path.isdir(self.path):
+            held = sorted(
+                os.path.join(top, name) for top, _, names in os.walk(self.path) for name in names
+            )
+            return self.path, *((name, *_stamp(name)) for name in held)
+        return _stamp(self.path if self._spool is None else self._spool.fileno())
 
     @property
     def size(self) -> int:
@@ -132,6 +136,11 @@ class Meter(io.RawIOBase):
         while self.readinto(memoryview(bytearray(1 << 16))):
             pass
         return self._hash.digest()
+
+
+def _stamp(file: str | int) -> tuple[int, ...]:
+    found = os.stat(file)
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
 
 
 def is_packed(path: str) -> bool:

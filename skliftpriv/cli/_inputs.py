@@ -15,10 +15,14 @@ from ._errors import CommandError
 from ._sources import CsvFormat, Source, open_source
 
 __all__ = [
+    "add_format",
     "add_input",
+    "check_columns",
     "layout_of",
     "one_or_several",
+    "open_rows",
     "opened",
+    "record_id_of",
     "source_format",
     "target_of",
 ]
@@ -39,7 +43,10 @@ def add_input(parser: argparse.ArgumentParser, *, whole: bool = False) -> None:
         Whether the command has --cells, so that all other columns may be useful.
     """
     parser.add_argument(
-        "input", metavar="IN", help="CSV (also .gz) or Parquet file; - for CSV on standard input"
+        "input",
+        metavar="IN",
+        help="CSV (also .gz) or Parquet file, or a folder of Parquet files; - for CSV on standard "
+        "input",
     )
     parser.add_argument(
         "--sensitive",
@@ -56,6 +63,11 @@ def add_input(parser: argparse.ArgumentParser, *, whole: bool = False) -> None:
         help="the column to release; repeat the option to release several columns jointly"
         + (". With --cells, by default all columns but the sensitive ones and the target" * whole),
     )
+    add_format(parser)
+
+
+def add_format(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say how files are written."""
     group = parser.add_argument_group("file format")
     group.add_argument(
         "--delimiter",
@@ -113,20 +125,28 @@ def opened(
 
     Without --useful, ``args.useful`` becomes the other columns of the input.
     """
-    if not 1 <= args.chunk_rows <= _MOST_CHUNK_ROWS:
-        raise CommandError(
-            f"--chunk-rows must be between 1 and {_MOST_CHUNK_ROWS:,}, got {args.chunk_rows}."
-        )
     _check_cells(args)
-    with open_source(path or args.input, source_format(args), args.chunk_rows) as source:
+    with open_rows(args, path) as source:
         if args.useful is None:
             args.useful = _other_columns(source, args)
         if columns is None:
             columns = [("--sensitive", name) for name in args.sensitive]
             columns += [("--useful", name) for name in args.useful]
             columns += [("--target", name) for name in target_of(args) if counted]
-        _check_columns(source, columns)
+            columns += [("--record-id", name) for name in record_id_of(args) if path is None]
+        check_columns(source, columns)
         _check_parts(args)
+        yield source
+
+
+@contextmanager
+def open_rows(args: argparse.Namespace, path: str | None = None) -> Iterator[Source]:
+    """Open the input, or another file, whatever its columns are."""
+    if not 1 <= args.chunk_rows <= _MOST_CHUNK_ROWS:
+        raise CommandError(
+            f"--chunk-rows must be between 1 and {_MOST_CHUNK_ROWS:,}, got {args.chunk_rows}."
+        )
+    with open_source(path or args.input, source_format(args), args.chunk_rows) as source:
         yield source
 
 
@@ -145,14 +165,15 @@ def _check_cells(args: argparse.Namespace) -> None:
 
 def _other_columns(source: Source, args: argparse.Namespace) -> list[str]:
     """Return the columns that are useful where none is named; an index of pandas is none."""
-    apart = (*args.sensitive, *target_of(args), *source.index)
+    apart = (*args.sensitive, *target_of(args), *record_id_of(args), *source.index)
     others = [name for name in source.columns if name not in apart]
     if not others:
         raise CommandError(f"{source.name} has no other columns to release.")
     return others
 
 
-def _check_columns(source: Source, columns: Sequence[tuple[str, str]]) -> None:
+def check_columns(source: Source, columns: Sequence[tuple[str, str]]) -> None:
+    """Refuse a file that lacks a column; each comes with the option that asks for it."""
     for flag, column in columns:
         if column not in source.columns:
             shown = ", ".join(map(repr, source.columns[:12]))
@@ -165,7 +186,12 @@ def _check_columns(source: Source, columns: Sequence[tuple[str, str]]) -> None:
 
 
 def _check_parts(args: argparse.Namespace) -> None:
-    parts = {"--sensitive": args.sensitive, "--useful": args.useful, "--target": target_of(args)}
+    parts = {
+        "--sensitive": args.sensitive,
+        "--useful": args.useful,
+        "--target": target_of(args),
+        "--record-id": record_id_of(args),
+    }
     for flag, names in parts.items():
         if len(set(names)) < len(names):
             raise CommandError(f"{flag} names a column twice: remove one of them.")
@@ -179,6 +205,12 @@ def target_of(args: argparse.Namespace) -> list[str]:
     """Return the target as a list of at most one column; not all commands have one."""
     target = getattr(args, "target", None)
     return [] if target is None else [target]
+
+
+def record_id_of(args: argparse.Namespace) -> list[str]:
+    """Return the column of ids as a list of at most one column; not all commands have one."""
+    record_id = getattr(args, "record_id", None)
+    return [] if record_id is None else [record_id]
 
 
 def _check_unique(source: Source, names: list[str], hint: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +16,7 @@ from ..frames import Table, encode_rows, ranked
 from ._console import Console
 from ._errors import CommandError
 from ._frames import joined, taken
+from ._hints import hints
 from ._inputs import target_of
 from ._numbers import NumberColumns
 from ._sources import Source
@@ -95,6 +97,8 @@ class LearningRows:
         args = self.args
         frame = taken(self.frame, self.choice.places(apart=apart))
         numbers = NumberColumns.found_in(frame, args.useful)
+        for hint in hints(frame, args.useful):
+            warnings.warn(hint, UserWarning, stacklevel=2)
         part = Table(numbers.read(frame, self.source.name))
         target = None
         for name in target_of(args):

@@ -10,6 +10,7 @@ from typing import NoReturn
 
 from ..exceptions import SkliftprivError
 from ..html import package_version
+from ._apply import add_apply, run_apply
 from ._audit import add_audit, run_audit
 from ._console import Console, one_line_warnings, say
 from ._curve import add_curve, run_curve
@@ -33,6 +34,7 @@ _COMMANDS: dict[str, tuple[str, Callable[..., None], Callable[..., int]]] = {
         add_sanitize,
         run_sanitize,
     ),
+    "apply": ("release a file by a mechanism that was saved", add_apply, run_apply),
     "curve": ("compare what mechanisms keep at several budgets", add_curve, run_curve),
     "audit": ("check whether what a file leaks is within a budget", add_audit, run_audit),
     "explain": ("try every mechanism on a file and recommend one", add_explain, run_explain),

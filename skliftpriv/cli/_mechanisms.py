@@ -127,7 +127,7 @@ def make_sanitizer(
         if value is None:
             continue
         if has_option(mechanism, option.parameter):
-            parameters[option.parameter] = option.means or value
+            parameters[option.parameter] = option.value(value)
         elif strict and not _takes(mechanism, option, args):
             others = [name for name in MECHANISMS if has_option(name, option.parameter)]
             raise option.refused(mechanism, f"remove it, or use --mechanism {', '.join(others)}")

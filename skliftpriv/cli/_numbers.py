@@ -12,7 +12,7 @@ import pandas as pd
 from ..frames import Table
 from ._errors import CommandError
 
-__all__ = ["NumberColumns"]
+__all__ = ["NumberColumns", "is_number"]
 
 #: Neither "nan" nor "inf" nor "1_000", which Python would read as well.
 _NUMBER = re.compile(r"\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\s*", re.ASCII)
@@ -52,7 +52,7 @@ class NumberColumns:
                 # If a number is written in several ways, the first one stays.
                 name: {float(text): text for text in reversed(texts)}
                 for name, texts in found.items()
-                if texts and all(map(_NUMBER.fullmatch, texts))
+                if texts and all(map(is_number, texts))
             }
         )
 
@@ -90,9 +90,14 @@ class NumberColumns:
         return np.array([*written, None], dtype=object)[codes]  # -1 is missing
 
 
+def is_number(text: str) -> bool:
+    """Tell whether a text is read as a number."""
+    return _NUMBER.fullmatch(text) is not None
+
+
 def _as_numbers(column: pd.Series, file: str) -> np.ndarray:
     codes, texts = pd.factorize(column)
-    strange = next((text for text in texts if _NUMBER.fullmatch(text) is None), None)
+    strange = next((text for text in texts if not is_number(text)), None)
     if strange is not None:
         raise CommandError(
             f"{file}: {column.name} is {strange!r} in a row, but the rows that cells were learnt "

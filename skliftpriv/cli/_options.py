@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from ..notions import NOTIONS
+from ._categories import read_categories
 from ._errors import CommandError
 
 __all__ = ["BUDGET", "BUILD", "CELLS", "RELEASE", "Option"]
@@ -28,6 +31,8 @@ class Option:
         Value of the parameter where the option is given, if that is not what was given.
     for_cells : bool
         Whether cells are learnt for it, so that every mechanism with cells takes it.
+    read : callable or None
+        Turns what was given into the value of the parameter.
     """
 
     flags: tuple[str, ...]
@@ -35,10 +40,17 @@ class Option:
     how: dict[str, Any]
     means: str | None = None
     for_cells: bool = False
+    read: Callable[[Any], Any] | None = None
 
     def given(self, args: argparse.Namespace) -> Any:
         """Return what was given, None if nothing was."""
         return getattr(args, self.flags[0].lstrip("-").replace("-", "_"), None)
+
+    def value(self, given: Any) -> Any:
+        """Return the value of the parameter for what was given."""
+        if self.read is not None:
+            return self.read(given)
+        return self.means or given
 
     def refused(self, whose: str, advice: str) -> CommandError:
         """Make the error of an option that a mechanism does not have."""
@@ -90,6 +102,26 @@ BUILD = (
             "const": True,
             "help": "for orr: let the mechanism look at the sensitive column, too; it keeps more, "
             "and treats rows differently by their sensitive value",
+        },
+    ),
+    Option(
+        ("--categories",),
+        "categories",
+        {
+            "action": "append",
+            "metavar": "LIST",
+            "help": "all values that a column may hold, as COL=a,b,c, or a JSON file of columns "
+            "and lists; may be repeated. Rows with other values are refused",
+        },
+        read=read_categories,
+    ),
+    Option(
+        ("--min-count",),
+        "min_count",
+        {
+            "type": int,
+            "metavar": "N",
+            "help": "pool values of the useful column with fewer than N rows",
         },
     ),
     Option(
@@ -147,6 +179,25 @@ RELEASE = (
         {
             "choices": ["error", "resample"],
             "help": "what to do with values that are not in --fit-on",
+        },
+    ),
+    Option(
+        ("--record-id",),
+        "record_id",
+        {
+            "metavar": "COL",
+            "help": "column of ids, which is not released: rows with the same id get the same "
+            "value; not for oue and srlip",
+        },
+    ),
+    Option(
+        ("--key-file",),
+        "secret",
+        {
+            "type": Path,
+            "metavar": "FILE",
+            "help": "for --record-id: file with a secret key of at least 16 random bytes, with "
+            "which a record gets the same value in every release by this mechanism",
         },
     ),
 )

@@ -1,8 +1,9 @@
-"""Parquet files, with the types of their columns."""
+"""Parquet files, and folders of them, with the types of their columns."""
 
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -14,12 +15,12 @@ __all__ = ["ParquetSource", "load_pyarrow"]
 
 
 class ParquetSource:
-    """A table in a Parquet file, read in parts of equal size whatever its row groups are.
+    """A table in a Parquet file or a folder, read in parts of equal size whatever its groups are.
 
     Parameters
     ----------
     file : InputFile
-        The file.
+        The file or folder.
     n_rows : int
         Rows of a part.
     """
@@ -31,7 +32,7 @@ class ParquetSource:
         self._n_rows = n_rows
         self._arrow, self._parquet = load_pyarrow()
         with self._opened() as opened:
-            self._schema = opened.schema_arrow
+            self._schema = opened.schema
         self.columns = list(self._schema.names)
         noted = (self._schema.pandas_metadata or {}).get("index_columns", [])
         self.index = [name for name in noted if isinstance(name, str)]
@@ -44,8 +45,8 @@ class ParquetSource:
         self.check()
         hashes = {name: hashlib.sha256() for name in columns if name not in verbatim}
         with self._opened() as file:
-            total, done = max(file.metadata.num_rows, 1), 0
-            for table in self._equal_parts(file.iter_batches(self._n_rows, columns=list(columns))):
+            total, done = max(file.n_rows, 1), 0
+            for table in self._equal_parts(file.batches(self._n_rows, list(columns))):
                 for name, so_far in hashes.items():
                     so_far.update(self._values(table, name))
                 done += table.num_rows
@@ -101,13 +102,62 @@ class ParquetSource:
     @contextmanager
     def _opened(self) -> Iterator[Any]:
         try:
+            if os.path.isdir(self._file.path):
+                yield _Folder(self._file.path)
+                return
             with self._parquet.ParquetFile(self._file.path) as file:
-                yield file
+                yield _File(file)
         except self._arrow.ArrowException as error:
             raise CommandError(
                 f"{self.name} cannot be read as a Parquet file: {error}; write it again, with "
                 "columns of text, dates, and numbers of at most 64 bits."
             ) from error
+
+
+class _File:
+    """A Parquet file that is open."""
+
+    def __init__(self, file: Any) -> None:
+        self._file = file
+        self.schema = file.schema_arrow
+        self.n_rows = file.metadata.num_rows
+
+    def batches(self, n_rows: int, columns: list[str]) -> Iterator[Any]:
+        """Yield record batches of at most so many rows."""
+        return self._file.iter_batches(n_rows, columns=columns)
+
+
+class _Folder:
+    """The Parquet files of a folder as one table, in the order of their names.
+
+    Folders in it such as ``year=2024`` are values of a column, as Spark, Dask and DuckDB write
+    them. Names that begin with a dot or an underscore are left out.
+    """
+
+    def __init__(self, path: str) -> None:
+        import pyarrow.dataset as ds
+
+        self._dataset = ds.dataset(path, format="parquet", partitioning="hive")
+        if not self._dataset.files:
+            raise CommandError(f"{path} has no Parquet files: name a file, or another folder.")
+        self.schema = self._dataset.schema
+        self.n_rows = 0
+        first = None
+        for fragment in self._dataset.get_fragments():
+            # What pyarrow does not find in a file would be missing values.
+            held = fragment.physical_schema.remove_metadata()
+            if first is not None and not held.equals(first):
+                raise CommandError(
+                    f"{fragment.path} has other columns, or other types, than "
+                    f"{self._dataset.files[0]}: all files of a folder must have the same."
+                )
+            first = held
+            self.n_rows += fragment.metadata.num_rows
+
+    def batches(self, n_rows: int, columns: list[str]) -> Iterator[Any]:
+        """Yield record batches of at most so many rows, of which few are read ahead."""
+        options = {"batch_readahead": 2, "fragment_readahead": 1}
+        return self._dataset.to_batches(columns=columns, batch_size=n_rows, **options)
 
 
 def load_pyarrow() -> tuple[Any, Any]:

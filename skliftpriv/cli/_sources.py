@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -53,7 +54,8 @@ def suffix_of(path: str) -> str:
         return suffix
     known = ", ".join([*CSV, *(kind + PACKED for kind in CSV), *PARQUET])
     raise CommandError(
-        f"{path}: the name must end with one of {known}; or use - for CSV in a pipe."
+        f"{path}: the name must end with one of {known}; or use - for CSV in a pipe, or a name "
+        "that ends with / for a folder of Parquet files."
     )
 
 
@@ -64,12 +66,14 @@ def open_source(path: str, style: CsvFormat, n_rows: int) -> Iterator[Source]:
     Parameters
     ----------
     path : str
-        The file; ``"-"`` is standard input.
+        The file, or a folder of Parquet files; ``"-"`` is standard input.
     style : CsvFormat
         How CSV is written.
     n_rows : int
         Rows of a part.
     """
-    suffix = suffix_of(path)
+    # A folder may have any name, but not that of a CSV file.
+    folder = os.path.isdir(path) and Path(path).suffix.lower() not in CSV
+    parquet = folder or suffix_of(path) in PARQUET
     with open_input(path) as file:
-        yield ParquetSource(file, n_rows) if suffix in PARQUET else CsvSource(file, style, n_rows)
+        yield ParquetSource(file, n_rows) if parquet else CsvSource(file, style, n_rows)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import os
 import re
 import shutil
 import sys
@@ -25,6 +26,8 @@ __all__ = ["Writer", "open_writer"]
 
 #: Fast, and about as small as it gets for columns that repeat few values.
 _PACKING = 6
+#: Rows of a file in a folder.
+_ROWS_OF_FILE = 1 << 20
 
 
 class Writer(Protocol):
@@ -96,7 +99,7 @@ class ParquetWriter:
     Parameters
     ----------
     path : Path
-        Where to write.
+        Where to write; a folder gets a file for every million rows.
     name : str
         What messages call it.
     """
@@ -105,7 +108,9 @@ class ParquetWriter:
         self._arrow, self._parquet = load_pyarrow()
         self._path = path
         self._name = name
+        self._schema: Any = None
         self._file: Any = None
+        self._n_files = self._n_rows = 0
 
     def write(self, frame: Any) -> None:
         """Write some rows."""
@@ -114,9 +119,14 @@ class ParquetWriter:
                 frame = self._typed(self._arrow.Table.from_pandas(frame, preserve_index=False))
             # What pandas noted in the input would make a column an index of the output.
             frame = frame.replace_schema_metadata(None)
+            if self._schema is None:
+                self._schema = frame.schema
             if self._file is None:
-                self._file = self._parquet.ParquetWriter(self._path, frame.schema)
-            self._file.write_table(frame.cast(self._file.schema))
+                self._file = self._parquet.ParquetWriter(self._next_path(), self._schema)
+            self._file.write_table(frame.cast(self._schema))
+            self._n_rows += frame.num_rows
+            if self._path.is_dir() and self._n_rows >= _ROWS_OF_FILE:
+                self.close()
         except self._arrow.ArrowException as error:
             raise CommandError(
                 f"{self._name} cannot be written as Parquet: {error}; write CSV, or use a smaller "
@@ -133,6 +143,13 @@ class ParquetWriter:
         """Write the end of the file."""
         if self._file is not None:
             self._file.close()
+        self._file, self._n_rows = None, 0
+
+    def _next_path(self) -> Path:
+        if not self._path.is_dir():
+            return self._path
+        self._n_files += 1
+        return self._path / f"part-{self._n_files - 1:05d}.parquet"
 
 
 @contextmanager
@@ -142,14 +159,16 @@ def open_writer(path: str, files: OutputFiles, style: CsvFormat) -> Iterator[Wri
     Parameters
     ----------
     path : str
-        The file; ``"-"`` is standard output, which gets nothing before all rows are there.
+        The file, or with a slash at the end a folder; ``"-"`` is standard output, which gets
+        nothing before all rows are there.
     files : OutputFiles
         Puts the file in its place at the end.
     style : CsvFormat
         How CSV is written.
     """
-    if suffix_of(path) in PARQUET:
-        writer = ParquetWriter(files.place(path), path)
+    if path.endswith(("/", os.sep)) or suffix_of(path) in PARQUET:
+        place = files.place_folder if path.endswith(("/", os.sep)) else files.place
+        writer = ParquetWriter(place(path), path)
         try:
             yield writer
         finally:

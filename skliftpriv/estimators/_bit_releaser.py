@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
+from .._arrays import FloatArray, Label
 from .._limits import (
     MOST_DENSE_CELLS,
     MOST_NAMED_BITS,
@@ -14,7 +15,7 @@ from .._limits import (
     POOL,
     refuse_beyond,
 )
-from ..certificate import TOTAL, quantize
+from ..certificate import TOTAL, Weights, quantize
 from ..channel import Channel, distinct, set_labels, symbol_text
 from ..exceptions import InvalidParameterError
 from ..frames import LabelColumn, Table
@@ -22,6 +23,7 @@ from ..frequencies import FrequencyEstimate, FrequencyMethod, estimate_unary_fre
 from ..mechanisms import UnaryResult
 from ..sampling import RandomState, Sampler, derived_stream
 from ._layout import Layout
+from ._releaser import BitsOf
 
 __all__ = ["BitReleaser"]
 
@@ -34,25 +36,44 @@ class BitReleaser:
 
     Parameters
     ----------
-    result : UnaryResult
-        The mechanism to sample from.
+    bit_weights : csr_array of int64, shape (2, 2)
+        The certified integers to sample: for the bit of another symbol, and of the true one.
+    symbols : sequence of labels
+        The symbols of X.
+    p_x : ndarray
+        Distribution of X.
     layout : Layout
         Which columns are useful.
     """
 
-    def __init__(self, result: UnaryResult, layout: Layout) -> None:
-        self._symbols = result.joint.useful_labels
-        self._p_x = result.joint.p_x
-        self._noise_weight = result.noise_weight
-        self._layout = layout
-        self._bit = Sampler(result.bit_weights)
+    forms = ("bits", "label", "posterior")
+
+    def __init__(
+        self, bit_weights: Weights, symbols: Sequence[Label], p_x: FloatArray, layout: Layout
+    ) -> None:
+        self.symbols = tuple(symbols)
+        self.p_x = p_x
+        self.layout = layout
+        self.noise_weight = int(bit_weights[0, 1])
+        self.bit_weights = bit_weights
+        self._bit = Sampler(bit_weights)
         # An unseen value is replaced by a draw from P_X before it is encoded.
-        self._anyone = Sampler(quantize(Channel(self._p_x[None, :] / self._p_x.sum())))
+        self._anyone = Sampler(quantize(Channel(self.p_x[None, :] / self.p_x.sum())))
+
+    @classmethod
+    def of(cls, result: UnaryResult, layout: Layout) -> Self:
+        """Take what is needed from the result of the mechanism."""
+        return cls(result.bit_weights, result.joint.useful_labels, result.joint.p_x, layout)
 
     @property
     def draws(self) -> bool:
         """Whether anything is drawn: always, as the bit of the true value is random."""
         return True
+
+    @property
+    def fingerprint(self) -> bytes:
+        """Digest of what is sampled."""
+        return self._bit.fingerprint
 
     def sample(self, codes: np.ndarray, random_state: RandomState) -> np.ndarray:
         """Draw the bits of every input code; the result has shape (n_rows, n_symbols)."""
@@ -62,13 +83,27 @@ class BitReleaser:
         unseen = codes < 0
         codes = codes.copy()
         codes[unseen] = self._anyone.sample(np.zeros(unseen.sum(), dtype=np.intp), source)
-        bits = np.empty((codes.size, len(self._symbols)), dtype=np.int8)
-        at_once = max(_BITS_AT_ONCE // len(self._symbols), 1)
+        bits = np.empty((codes.size, len(self.symbols)), dtype=np.int8)
+        at_once = max(_BITS_AT_ONCE // len(self.symbols), 1)
         for start in range(0, codes.size, at_once):
             part = codes[start : start + at_once]
-            own = np.equal.outer(part, np.arange(len(self._symbols)))
+            own = np.equal.outer(part, np.arange(len(self.symbols)))
             bits[start : start + at_once] = self._bit.sample(own.ravel(), source).reshape(own.shape)
         return bits
+
+    def sample_by(self, codes: np.ndarray, bits: BitsOf) -> np.ndarray:
+        """Choose the bits of every input code by bits of its record, others for each symbol."""
+        self._refuse_many_bits(MOST_RELEASED_BITS, codes.size, "bits")
+        unseen = codes < 0
+        if unseen.any():
+            codes = codes.copy()
+            drawn = bits(b"value")[unseen]
+            codes[unseen] = self._anyone.sample_at(np.zeros(drawn.size, dtype=np.intp), drawn)
+        chosen = np.empty((codes.size, len(self.symbols)), dtype=np.int8)
+        for symbol in range(len(self.symbols)):
+            own = (codes == symbol).astype(np.intp)
+            chosen[:, symbol] = self._bit.sample_at(own, bits(b"bit", symbol.to_bytes(8, "big")))
+        return chosen
 
     def names(self, layout: Layout, output: str, rest: Sequence[int]) -> list[str]:
         """Return the names of the released columns."""
@@ -76,7 +111,7 @@ class BitReleaser:
         if output == "label":
             released = [stem]
         else:
-            released = [f"{stem}_{symbol_text(label)}" for label in self._symbols]
+            released = [f"{stem}_{symbol_text(label)}" for label in self.symbols]
         return [str(n) for n in distinct([*released, *(layout.names[i] for i in rest)])]
 
     def columns(
@@ -91,29 +126,29 @@ class BitReleaser:
         else:
             self._refuse_many_bits(MOST_DENSE_CELLS, len(bits), "posterior probabilities")
             released = list(self._posterior(bits).T)
-        released.extend(self._layout.column(table, i) for i in rest)
-        return dict(zip(self.names(self._layout, output, rest), released, strict=True))
+        released.extend(self.layout.column(table, i) for i in rest)
+        return dict(zip(self.names(self.layout, output, rest), released, strict=True))
 
     def _refuse_many_bits(self, limit: int, n_rows: int, what: str) -> None:
-        cells = n_rows * len(self._symbols)
+        cells = n_rows * len(self.symbols)
         refuse_beyond(
             limit,
             cells,
-            f"{n_rows:,} rows of {len(self._symbols):,} values each are {cells:,} {what}",
+            f"{n_rows:,} rows of {len(self.symbols):,} values each are {cells:,} {what}",
             f"transform fewer rows at a time, or {POOL}",
         )
 
     def _sets(self, bits: np.ndarray) -> LabelColumn:
         rows, codes = np.unique(bits.astype(bool), axis=0, return_inverse=True)
-        return LabelColumn(set_labels(self._symbols, rows), codes.reshape(-1))
+        return LabelColumn(set_labels(self.symbols, rows), codes.reshape(-1))
 
     def _posterior(self, bits: np.ndarray) -> np.ndarray:
         """Return P(X=x | bits), proportional to P(x) (1 + k bit_x)."""
-        if self._noise_weight == 0:
+        if self.noise_weight == 0:
             # Without noise a 1 marks the true value, and all zeros say nothing about it.
-            return np.where(bits.any(axis=1, keepdims=True), bits, self._p_x).astype(float)
-        k = (TOTAL - 2 * self._noise_weight) / self._noise_weight
-        weight = self._p_x * (1 + k * bits)
+            return np.where(bits.any(axis=1, keepdims=True), bits, self.p_x).astype(float)
+        k = (TOTAL - 2 * self.noise_weight) / self.noise_weight
+        weight = self.p_x * (1 + k * bits)
         return np.asarray(weight / weight.sum(axis=1, keepdims=True))
 
     def frequencies(self, table: Table, output: str, method: FrequencyMethod) -> FrequencyEstimate:
@@ -122,11 +157,11 @@ class BitReleaser:
             raise InvalidParameterError(
                 f'Frequencies are estimated from output="bits", not from output={output!r}.'
             )
-        names = self.names(self._layout, output, ())
+        names = self.names(self.layout, output, ())
         columns = [np.asarray(column) for column in table.pick(names, "released column")]
         for name, column in zip(names, columns, strict=True):
             if not np.isin(column, (0, 1)).all():
                 raise InvalidParameterError(f"{name} must hold bits, 0 or 1: pass a release.")
         bits = np.column_stack(columns).astype(bool)
-        noise = self._noise_weight / TOTAL
-        return estimate_unary_frequencies(bits, self._symbols, noise, self._p_x, method)
+        noise = self.noise_weight / TOTAL
+        return estimate_unary_frequencies(bits, self.symbols, noise, self.p_x, method)

@@ -2,19 +2,34 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from .._arrays import Label
 from ..cells import Cells, CellsLike
 from ..exceptions import InvalidParameterError
-from ..frames import ColumnType, ContingencyTable, Table, as_columns, checked_weight, concerns
+from ..frames import (
+    ColumnKey,
+    ColumnType,
+    ContingencyTable,
+    LazyTable,
+    Table,
+    as_columns,
+    checked_weight,
+    concerns,
+)
 from ._counting import CountingPlan, count_columns
 from ._layout import ColumnKeys, Layout
+from ._lazy_cells import counted_in_cells, refuse_beside
+from ._once import Kept
+from ._records import RecordColumn
 from ._target import TargetCounts
+from ._target_among import target_warnings
 
-__all__ = ["CountedRows", "counted_columns"]
+__all__ = ["CountedRows", "counted_columns", "counted_lazily", "refuse_beside"]
 
 
 @dataclass(frozen=True, repr=False)
@@ -42,6 +57,10 @@ class CountedRows:
         What X was reduced to before it was counted.
     types : tuple of ColumnType
         Types of the useful columns; empty if they are not known.
+    groups : str or None
+        The column whose values stand for persons, each of whom was counted once.
+    pool : label or None
+        The symbol of X that stands for several rare values, if a sanitiser pooled them.
 
     Examples
     --------
@@ -70,6 +89,8 @@ class CountedRows:
     target: TargetCounts | None = None
     cells: Cells | None = None
     types: tuple[ColumnType, ...] = ()
+    groups: str | None = None
+    pool: Label = None
 
     @classmethod
     def of(
@@ -83,13 +104,16 @@ class CountedRows:
         sensitive_features: Any = None,
         cells: CellsLike | Cells | None = None,
         apart: bool = False,
+        groups: ColumnKey | None = None,
     ) -> CountedRows:
         """Count the rows of a table.
 
         Parameters
         ----------
-        X : pandas or polars DataFrame, pyarrow Table, or array-like of shape (n_rows, n_columns)
-            The rows, or one row per combination of values if ``counts`` is given.
+        X : pandas or polars DataFrame, pyarrow Table, lazy frame, or array-like
+            The rows, of shape (n_rows, n_columns), or one row per combination of values if
+            ``counts`` is given. A lazy frame is counted by its library, with none of the other
+            parameters below but ``cells`` of other rows.
         sensitive, useful : str, int, list or None
             Sensitive and useful columns, like the parameters of a sanitiser.
         counts : str, int or array-like of shape (n_rows,), optional
@@ -106,29 +130,51 @@ class CountedRows:
         apart : bool, default=False
             Whether cells are learnt from a third of the rows, at most 100,000, and only the
             others counted, as a sanitiser with ``confidence`` needs it.
+        groups : str or int, optional
+            Like the parameter of a sanitiser: the column that says which rows belong to one person,
+            who is counted once. Not with ``counts``.
 
         Returns
         -------
         CountedRows
         """
+        lazy = LazyTable.of(X)
+        if lazy is not None:
+            refuse_beside(
+                counts=counts,
+                target=target,
+                sensitive_features=sensitive_features,
+                cells=None if isinstance(cells, Cells) else cells,
+                groups=groups,
+            )
+            names = Table(lazy.empty, allow_empty=True)
+            layout = Layout.of(names, sensitive, useful, False)
+            return counted_lazily(lazy, layout, cells if isinstance(cells, Cells) else None)
         table = Table(X, allow_empty=True)
-        layout = Layout.of(table, sensitive, useful, sensitive_features is not None)
+        given = sensitive_features is not None
+        layout = Layout.of(table, sensitive, useful, given, {"groups": groups})
         s_columns = layout.sensitive_columns(table, sensitive_features)
         numbers, kept = _beside(table, layout, counts, "counts", useful)
         y, kept = _beside(table, kept, target, "target", useful)
         if not kept.useful:
             raise InvalidParameterError("No useful column is left beside the counts: name one.")
+        for warning in target_warnings(kept.useful_names, kept.useful_columns(table), y):
+            warnings.warn(warning, stacklevel=2)
         plan = CountingPlan(cells, apart)
         if counts is not None:
-            if cells is not None:
-                raise InvalidParameterError(
-                    "cells are learnt from rows, not from counts: leave out cells= or counts=."
-                )
+            for name, value in (("cells", cells), ("groups", groups)):
+                if value is not None:
+                    raise InvalidParameterError(
+                        f"{name}= needs rows, not counts: leave out {name}= or counts=."
+                    )
             counted = _counted(table, kept, s_columns, _single(numbers), y)
             return replace(counted, layout=_without(layout, table, counts, target))
         # The index is of interest only where rows are released.
         beside = tuple(concerns(table, s_columns, index=False))
-        counted = _counted(table, kept, s_columns, None, y, plan)
+        rows = Kept((s_columns, kept.useful_columns(table)), y)
+        if groups is not None:
+            rows = rows.once(RecordColumn.of(layout, "groups", groups), table, kept)
+        counted = counted_columns(rows.columns, kept, y=rows.target, plan=plan, groups=rows.groups)
         return replace(counted, layout=_without(layout, table, target), beside=beside)
 
     @property
@@ -162,6 +208,11 @@ class CountedRows:
             raise InvalidParameterError(
                 "Only some of the rows were counted with a target: count all of them with y."
             )
+        if self.groups is not None or other.groups is not None:
+            raise InvalidParameterError(
+                f"Rows counted by groups={self.groups or other.groups!r} cannot be added: persons "
+                "who are in both parts would be counted twice. Count all rows at once."
+            )
         beside = tuple(dict.fromkeys((*self.beside, *other.beside)))
         target = None
         if self.target is not None and other.target is not None:
@@ -174,8 +225,15 @@ class CountedRows:
         sensitive: ColumnKeys | None,
         useful: ColumnKeys | None,
         cells: CellsLike | None = None,
+        groups: ColumnKey | None = None,
     ) -> CountedRows:
         """Refuse columns other than the counted ones; None stands for these."""
+        named = None if groups is None else RecordColumn.of(self.layout, "groups", groups).name
+        if named != self.groups:
+            raise InvalidParameterError(
+                f"groups={groups!r}, but the rows were counted by groups={self.groups!r}: use the "
+                "same in CountedRows.of and in the sanitiser."
+            )
         if cells is not None and self.cells is None:
             raise InvalidParameterError(
                 f"cells={cells!r}, but the rows were counted without cells: pass the parameter to "
@@ -201,6 +259,7 @@ def counted_columns(
     y: Any = None,
     weight: np.ndarray | None = None,
     plan: CountingPlan | None = None,
+    groups: str | None = None,
 ) -> CountedRows:
     """Count columns of S and X, and a target if there is one, or add up the weights of rows.
 
@@ -216,10 +275,19 @@ def counted_columns(
         Weight of each row.
     plan : CountingPlan, optional
         How to count: values or cells.
+    groups : str, optional
+        What was counted once each, if not rows.
     """
     counts = count_columns(*columns, layout.useful_names, y=y, weight=weight, plan=plan)
     types = tuple(ColumnType.of(column) for column in columns[1])
-    return CountedRows(counts.pairs, layout, target=counts.target, cells=counts.cells, types=types)
+    return CountedRows(
+        counts.pairs,
+        layout,
+        target=counts.target,
+        cells=counts.cells,
+        types=types,
+        groups=groups,
+    )
 
 
 def _counted(
@@ -228,14 +296,12 @@ def _counted(
     s_columns: list[Any],
     numbers: Any,
     y: Any = None,
-    plan: CountingPlan | None = None,
 ) -> CountedRows:
     """Count the rows of a table that each stand for a number of rows."""
     weight = checked_weight(numbers, table.n_rows, "counts")
     columns = (s_columns, layout.useful_columns(table))
-    rows = counted_columns(columns, layout, y=y, weight=weight, plan=plan)
-    if weight is None:
-        return rows
+    rows = counted_columns(columns, layout, y=y, weight=weight)
+    assert weight is not None
     if (weight != np.floor(weight)).any():
         raise InvalidParameterError(
             "counts must be whole numbers; pass other weights as sample_weight to fit."
@@ -245,6 +311,25 @@ def _counted(
         found.counts, found.sensitive, found.useful, int(weight.sum()), order=found.order
     )
     return replace(rows, counts=whole)
+
+
+def counted_lazily(lazy: LazyTable, layout: Layout, cells: Cells | None = None) -> CountedRows:
+    """Count the rows of a lazy frame by one group-by; only the counts are collected.
+
+    Parameters
+    ----------
+    lazy : LazyTable
+        The rows.
+    layout : Layout
+        Which columns are counted.
+    cells : Cells, optional
+        What X is reduced to, where the rows are.
+    """
+    if cells is not None:
+        counts, types = counted_in_cells(lazy, layout, cells)
+        return CountedRows(counts, layout, cells=cells, types=types)
+    table, numbers = lazy.counted([*layout.sensitive_names, *layout.useful_names])
+    return _counted(table, layout, layout.sensitive_columns(table), numbers)
 
 
 def _beside(

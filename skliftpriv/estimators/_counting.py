@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import reduce
+from operator import add
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..cells import Cells, CellsLike, Sample, learn_cells, learning_rows
-from ..frames import ContingencyTable, category_order, encode_rows, rows_of
-from ._target import EncodedTarget, TargetCounts
+from ..frames import (
+    ContingencyTable,
+    Encoded,
+    category_order,
+    encode_rows,
+    row_slices,
+    rows_of,
+)
+from ._target import EncodedTarget, Rows, TargetCounts, TargetReader
 
 __all__ = ["Counts", "CountingPlan", "count_columns"]
 
@@ -34,12 +44,19 @@ class CountingPlan(NamedTuple):
     bins: TargetCounts | None = None
 
 
-class Counts(NamedTuple):
+@dataclass(frozen=True)
+class Counts:
     """What was counted: pairs of S and X, the target with them, and the cells that X stands for."""
 
     pairs: ContingencyTable
     target: TargetCounts | None
     cells: Cells | None
+
+    def __add__(self, other: Counts) -> Counts:
+        target = None
+        if self.target is not None and other.target is not None:
+            target = self.target + other.target
+        return Counts(self.pairs + other.pairs, target, self.cells)
 
 
 def count_columns(
@@ -67,31 +84,60 @@ def count_columns(
         How to count; by default the values of all rows.
     """
     plan = plan or CountingPlan()
-    s = encode_rows(sensitive)
-    how, learnt, rows = plan.cells, np.zeros(0, dtype=np.intp), None
-    if how is not None and not isinstance(how, Cells):
-        learnt, rows = learning_rows(s[0].size, apart=plan.apart)
-    # Rows that are counted apart decide on nothing: neither on bins nor on the order of codes.
-    bins_of = None if rows is None else learnt
-    target = None if y is None else EncodedTarget.of(y, s[0].size, plan.bins, bins_of)
-    if how is None or isinstance(how, Cells):
-        cells = how
-    else:
+    n_rows = len(sensitive[0])
+    cells = plan.cells
+    learnt = None
+    if cells is not None and not isinstance(cells, Cells):
+        learnt = learning_rows(n_rows, apart=plan.apart)
+    # Rows that are counted apart decide on nothing: neither on cells nor on bins.
+    target = None if y is None else TargetReader(y, n_rows, plan.bins, learnt)
+    if learnt is not None:
         sample = Sample(
             names,
             [rows_of(column, learnt) for column in useful],
-            s[0][learnt],
-            None if target is None else target.ascending[learnt],
+            encode_rows([rows_of(column, learnt) for column in sensitive])[0],
+            None if target is None else target.at(learnt).ascending,
         )
-        cells = learn_cells(how, sample, apart=plan.apart)
-    if rows is not None:
-        s = (s[0][rows], s[1])
-        useful = [rows_of(column, rows) for column in useful]
-        weight = None if weight is None else weight[rows]
-        target = None if target is None else target.at(rows)
+        cells = learn_cells(cells, sample, apart=plan.apart)
+    assert cells is None or isinstance(cells, Cells)
+    left_out = learnt if plan.apart else None
+
+    def counted(rows: Rows) -> Counts:
+        s, columns = (
+            [rows_of(column, rows) for column in columns] for columns in (sensitive, useful)
+        )
+        return _counts(
+            encode_rows(s),
+            columns,
+            cells,
+            target=target.at(rows) if target is not None and plan.target else None,
+            weight=None if weight is None else weight[rows],
+        )
+
+    # Tables of cells are small, so that parts of the rows can be counted one after the other.
+    parts = [slice(0, n_rows)] if cells is None else row_slices(n_rows)
+    return reduce(add, (counted(_without(part, left_out)) for part in parts))
+
+
+def _without(part: slice, left_out: np.ndarray | None) -> Rows:
+    """Return rows without those that are left out."""
+    if left_out is None:
+        return part
+    return np.setdiff1d(np.arange(part.start, part.stop), left_out)
+
+
+def _counts(
+    s: Encoded,
+    useful: list[Any],
+    cells: Cells | None,
+    *,
+    target: EncodedTarget | None,
+    weight: np.ndarray | None,
+) -> Counts:
     x = encode_rows(useful) if cells is None else cells.encode(useful)
-    counted = None
-    if target is not None and plan.target:
-        counted = TargetCounts.count(target, s, x, weight)
     order = category_order(useful) if cells is None else None
-    return Counts(ContingencyTable.of_codes(s, x, weight, order=order), counted, cells)
+    return Counts(
+        ContingencyTable.of_codes(s, x, weight, order=order),
+        None if target is None else TargetCounts.count(target, s, x, weight),
+        cells,
+    )

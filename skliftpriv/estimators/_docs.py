@@ -67,8 +67,8 @@ confidence : float or None, default=None
     With None the budget holds for the distribution estimated at ``fit``. With a probability such
     as 0.95 it holds, with this probability, for the distribution that the rows came from; the
     cost in utility shrinks with more rows. Supports "lip", "alip" and "ldp". The rows must be
-    independent draws and contain all possible values, and weights must be whole numbers that
-    count rows.
+    independent draws and contain all possible values unless ``categories`` lists them, and weights
+    must be whole numbers that count rows.
 """
 
 _CELLS = """\
@@ -80,10 +80,29 @@ cells : int, estimator or None, default=None
     of scikit-learn is fitted to the useful columns (and the numbers of the values or bins of y,
     if given), and its ``apply`` (trees) or ``predict`` (clusterers) is the cell of a row; a
     Pipeline gets the columns as a pandas frame, other estimators get numbers. Cells are learnt
-    from at most 100,000 rows, whatever their weights; with ``confidence`` from at most a third of
-    the rows, which are then not counted. A tree has a cell for every row, so ``handle_unknown``
-    does not apply to values of the useful columns; it applies to those of S if the mechanism sees
-    S.
+    from at most 100,000 rows, fewer of tables with more than 25 columns, whatever their weights;
+    with ``confidence`` from at most a third of the rows, which are then not counted. A tree has a
+    cell for every row, so ``handle_unknown`` does not apply to values of the useful columns; it
+    applies to those of S if the mechanism sees S.
+
+    .. versionadded:: 0.2
+"""
+
+_VALUES = """\
+categories : dict or None, default=None
+    Closed lists of values that do not depend on the rows: a dict from columns (useful or
+    sensitive, by name or index; "sensitive_features" for S that is passed on its own) to all values
+    that they may hold, None for missing ones. Several useful columns may have all combinations of
+    their values. ``fit`` refuses rows with other values. ``transform`` never refuses a listed
+    value: one without rows at ``fit`` gets a draw from the distribution of Y. With ``confidence``
+    such values belong to the confidence set, and the rows need not contain all values.
+
+    .. versionadded:: 0.2
+min_count : int or None, default=None
+    Values of X with fewer rows (or a smaller sum of weights) are pooled: they are one symbol,
+    called "other values", which does not name them. So are the next rarest, until the pool has so
+    many rows. Values of several columns are pooled as combinations. Values not seen at ``fit`` do
+    not belong to the pool. With ``cells``, use their own smallest number of rows instead.
 
     .. versionadded:: 0.2
 """
@@ -138,9 +157,41 @@ random_state : int, RandomState, Generator or None, default=None
     ``transform`` warns and ``guarantee_`` states.
 """
 
+_RECORDS = """\
+record_id : str, int or None, default=None
+    Column of X with an id for every record, by name or index, or the name of the index of a
+    pandas frame. The noise then depends on the id: rows of one call with the same id have the same
+    output, and rows that have the same id but different values are refused. With a ``secret`` a
+    record has the same output at every call, in any process and any kind of table, as long as its
+    value stays the same. Ids are whole numbers, text, bytes or UUIDs, and are compared as text: 1,
+    1.0 and "1" are the same id. The column is not counted and, with ``remainder="drop"``, not
+    released.
+
+    .. versionadded:: 0.2
+groups : str, int or None, default=None
+    Column of X that says which rows belong to one person, in place of ``record_id``. A person
+    counts once at ``fit`` and has one output in a release, so that the guarantee is for persons.
+    Rows of one person must have the same values; the error names a person whose rows differ.
+
+    .. versionadded:: 0.2
+secret : bytes, str, path or None, default=None
+    Key of the noise, for ``record_id`` or ``groups``: at least 16 random bytes, the path of a key
+    file, or "env:NAME" for an environment variable. The guarantee then covers repeated releases of
+    the same rows by this mechanism. Bytes become a :class:`~skliftpriv.Secret`, which no print-out
+    shows; a pickle of the sanitiser holds what is needed of it. Files and variables are read at
+    every ``transform``, and pickles do not hold their content. With None every call draws a new
+    key.
+
+    .. versionadded:: 0.2
+"""
+
 _FITTED = """\
 joint_ : JointDistribution
     The estimated distribution of S and X.
+n_sensitive_ : int
+    Number of sensitive values.
+
+    .. versionadded:: 0.2
 channel_ : Channel
     The randomised mapping P(Y|X), exactly as it is sampled.
 notion_ : Notion
@@ -159,6 +210,10 @@ cells_ : Cells
     .. versionadded:: 0.2
 layout_ : Layout
     Which columns are sensitive, useful or neither.
+release_ : Release
+    What is needed to release rows, without counts of S.
+
+    .. versionadded:: 0.2
 n_features_in_ : int
     Number of columns seen at ``fit``.
 feature_names_in_ : ndarray of str
@@ -170,9 +225,19 @@ _TEXTS = {
     "budget": _BUDGET,
     "alpha": _ALPHA,
     "solver": _SOLVER,
-    "shell": _CELLS + _SMOOTHING + _CONFIDENCE + _TYPICAL + _REMAINDER + _UNKNOWN + _RANDOM,
-    "known shell": _SMOOTHING + _OUTPUT + _REMAINDER + _RANDOM,
-    "rest": _REMAINDER + _UNKNOWN + _RANDOM,
+    "shell": _CELLS
+    + _VALUES
+    + _SMOOTHING
+    + _CONFIDENCE
+    + _TYPICAL
+    + _REMAINDER
+    + _UNKNOWN
+    + _RECORDS
+    + _RANDOM,
+    "known shell": _SMOOTHING + _OUTPUT + _REMAINDER + _RECORDS + _RANDOM,
+    "rest": _REMAINDER + _UNKNOWN + _RECORDS + _RANDOM,
+    "confidence": _CONFIDENCE.replace(" unless ``categories`` lists them", "")
+    + "\n    .. versionadded:: 0.2\n",
     "fitted": _FITTED,
 }
 

@@ -3,17 +3,11 @@
 from __future__ import annotations
 
 import warnings
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import field, replace
-from typing import Any, ClassVar, Generic, Self, TypeVar
+from abc import abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import deepcopy
+from typing import Any, ClassVar, Self
 
-import numpy as np
-from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils.validation import check_is_fitted
-
-from ..cells import Cells, CellsLike
-from ..channel import Channel
 from ..confidence import ConfidenceSet
 from ..distribution import JointDistribution
 from ..exceptions import (
@@ -21,86 +15,39 @@ from ..exceptions import (
     UnprotectedColumnsWarning,
     UselessReleaseWarning,
 )
-from ..frames import Table, checked_weight, concerns
-from ..mechanisms import ChannelResult, MechanismResult
-from ..notions import NOTIONS, POLYHEDRAL_NOTIONS, Notion, NotionLike, make_notion
-from ..report import PrivacyReport
-from ..sampling import RandomState
-from ._confidence import confidence_set, confidence_warnings
-from ._counted_rows import CountedRows, counted_columns
-from ._counting import CountingPlan
+from ..frames import SymbolOrder
+from ..mechanisms import ChannelResult, MechanismResult, PartitionResult
+from ..notions import NOTIONS, POLYHEDRAL_NOTIONS, Notion, make_notion
+from ._confidence import confidence_warnings
+from ._counted_rows import CountedRows
+from ._counting_rows import CountingShell
 from ._guarantee import Guarantee
-from ._layout import ColumnKeys, Layout
-from ._parameters import COMMON, checked, parameters, validate
+from ._layout import Layout
+from ._parameters import checked
+from ._release import Release, advice_on_unknown, instead_of_seeing
 from ._releaser import Releaser, SymbolReleaser
+from ._releasing import warnings_beside
 from ._row_encoder import RowEncoder
+from ._state import Result
+from ._values import PublicValues
 
-__all__ = ["FittingShell", "Result", "warnings_beside"]
+__all__ = ["FittingShell", "Mechanism"]
 
-#: Parameters that may change after fit.
-_FREE = ("output", "verbose")
 #: Largest NMI that counts as 0, for rounding errors.
 _NOTHING = 1e-9
 
-Result = TypeVar("Result", bound=MechanismResult)
 Mechanism = Callable[[JointDistribution, Notion, ConfidenceSet | None], Result]
 
 
-class FittedState(Generic[Result]):
-    """Fitted attributes, and values for mechanisms without these parameters."""
-
-    notion: NotionLike = "lip"
-    lam: float = 0.5
-    alpha: float = 2.0
-    confidence: float | None = None
-    cells: CellsLike | None = None
-    handle_unknown: str = "error"
-
-    counted_: CountedRows
-    cells_: Cells
-    layout_: Layout
-    result_: Result
-    joint_: JointDistribution
-    notion_: Notion
-    channel_: Channel | None
-    report_: PrivacyReport
-    guarantee_: Guarantee
-    _encoder: RowEncoder
-    _releaser: Releaser
-    _parameters: dict[str, Any]
-
-
-@parameters
-class FittingShell(FittedState[Result], TransformerMixin, BaseEstimator, ABC):
-    """The part of a sanitiser that counts rows and builds the mechanism for them."""
-
-    sensitive: ColumnKeys | None = field(default=None, kw_only=False)
-    useful: ColumnKeys | None = field(default=None, kw_only=False)
-    epsilon: float | Sequence[float] = 1.0
-    smoothing: float = 0.0
-    output: str = "label"
-    remainder: str = "drop"
-    index: str = "keep"
-    random_state: RandomState = None
+class FittingShell(CountingShell[Result]):
+    """The part of a sanitiser that builds the mechanism for counted rows."""
 
     #: Notions that the mechanism can enforce.
     _supported_notions: ClassVar[Sequence[str]] = NOTIONS
-    _parameter_constraints: ClassVar[dict[str, Any]] = COMMON
 
     # With metadata routing, Pipeline, GridSearchCV and ColumnTransformer pass S on.
     __metadata_request__fit: ClassVar[dict[str, Any]] = {"sensitive_features": True}
     __metadata_request__partial_fit: ClassVar[dict[str, Any]] = {"sensitive_features": True}
-    __metadata_request__transform: ClassVar[dict[str, Any]] = {"sensitive_features": True}
-
-    @property
-    def needs_sensitive(self) -> bool:
-        """Whether the mechanism needs S at ``transform``."""
-        return False
-
-    @property
-    def needs_target(self) -> bool:
-        """Whether ``fit`` needs y, because the mechanism keeps what is known about it."""
-        return False
 
     @abstractmethod
     def _build(
@@ -119,7 +66,8 @@ class FittingShell(FittedState[Result], TransformerMixin, BaseEstimator, ABC):
                 f"{type(self).__name__} must override _make_releaser: only the outputs of a "
                 "ChannelResult are known to be symbols."
             )
-        return SymbolReleaser(result, rows.layout, cells=rows.cells, types=rows.types)
+        options = {"cells": rows.cells, "types": rows.types, "pool": rows.pool}
+        return SymbolReleaser.of(result, rows.layout, **options)
 
     def _known(self, result: Result, layout: Layout) -> Mapping[str, object]:
         """Return the fitted attributes that only this mechanism has."""
@@ -133,11 +81,11 @@ class FittingShell(FittedState[Result], TransformerMixin, BaseEstimator, ABC):
 
         Parameters
         ----------
-        X : pandas or polars DataFrame, pyarrow Table, array-like or CountedRows
+        X : pandas or polars DataFrame, pyarrow Table, lazy frame, array-like or CountedRows
             Table of shape (n_rows, n_columns) with the useful column(s) and, unless
             ``sensitive_features`` is given, the sensitive one(s); or rows that are already counted.
             A pandas frame whose column names are not text is read by position, and ``transform``
-            returns an array.
+            returns an array. A lazy frame, such as that of polars, is counted by its library.
         y : array-like of shape (n_rows,), optional
             The target, for a sanitiser that keeps what is known about it (``needs_target``), and
             for ``cells``, which are learnt to predict it; otherwise it is ignored.
@@ -177,87 +125,20 @@ class FittingShell(FittedState[Result], TransformerMixin, BaseEstimator, ABC):
         known: CountedRows | None,
     ) -> Self:
         self._make_notion()  # refuse a wrong notion before counting rows
+        self._check_records()
         rows = self._counted(X, y, sensitive_features, sample_weight, known)
         rows = rows if known is None else known + rows
-        result = self.result_for(rows)
-        for warning in self._warnings(rows, result):
+        values = self._public_values(rows)
+        result = self._result_for(values)
+        for warning in self._warnings(values, result):
             warnings.warn(warning, stacklevel=4)
         # Attributes are set only when all has succeeded, so a failed fit leaves no trace.
-        fitted = self._fitted(rows, result)
+        fitted = {**self._fitted(values, result), "counted_": rows}
         # An earlier table may have had names, and an earlier mechanism further attributes.
         for name in [name for name in self.__dict__ if name.endswith("_")]:
             del self.__dict__[name]
         self.__dict__.update(fitted)
         return self
-
-    def _counted(
-        self,
-        X: Any,
-        y: Any,
-        sensitive_features: Any,
-        sample_weight: Any,
-        known: CountedRows | None,
-    ) -> CountedRows:
-        """Count the pairs of S and X in a table, with a target if it is needed."""
-        if isinstance(X, CountedRows):
-            if sensitive_features is not None or sample_weight is not None:
-                raise InvalidParameterError(
-                    "sensitive_features and sample_weight cannot be used if X is CountedRows: "
-                    "leave them out."
-                )
-            if self.needs_target and y is not None:
-                raise InvalidParameterError(
-                    "y cannot be used if X is CountedRows: pass it as target= to CountedRows.of."
-                )
-            return X
-        table = Table(X)
-        layout = self._layout_for(table, sensitive_features is not None, known)
-        s_columns = layout.sensitive_columns(table, sensitive_features)
-        weight = checked_weight(sample_weight, table.n_rows)
-        table.check_order(sample_weight, "sample_weight")
-        if self.needs_target:
-            self._check_target(y)
-        columns = (s_columns, layout.useful_columns(table))
-        plan = self._counting_plan(known)
-        # Others ignore y: cells, too, once they are learnt.
-        target = y if self.needs_target or (self.cells is not None and known is None) else None
-        table.check_order(target, "y")
-        rows = counted_columns(columns, layout, y=target, weight=weight, plan=plan)
-        return replace(rows, beside=tuple(self._beside(table, s_columns)))
-
-    def _counting_plan(self, known: CountedRows | None) -> CountingPlan:
-        """Say how rows are counted: in the cells and bins of earlier rows, if there are any."""
-        if known is not None:
-            return CountingPlan(known.cells, target=self.needs_target, bins=known.target)
-        return CountingPlan(self.cells, self.confidence is not None, target=self.needs_target)
-
-    def _check_target(self, target: Any) -> None:
-        if target is None:
-            raise InvalidParameterError(
-                f"{type(self).__name__} keeps what is known about a target, but there is none: "
-                "call fit(X, y), or count rows with CountedRows.of(..., target=y)."
-            )
-
-    def _layout_for(self, table: Table, given: bool, known: CountedRows | None) -> Layout:
-        """Find the columns in the first table, or check that a later table has them."""
-        if known is None:
-            layout = Layout.of(table, self.sensitive, self.useful, given)
-        else:
-            layout = known.layout
-            if (not layout.sensitive) != given:
-                raise InvalidParameterError(
-                    "Pass sensitive_features= in all batches or in none; the first batch took S "
-                    f"from {layout.sensitive_name}."
-                )
-            named = ("sensitive", "useful", "cells")
-            self._check_unchanged(n for n in self._parameters if n.partition("__")[0] in named)
-        passed = self.remainder == "passthrough"
-        layout.check(table, type(self).__name__, sensitive=not given, rest=passed)
-        return layout
-
-    def _beside(self, table: Table, s_columns: Sequence[Any] | None) -> list[str]:
-        """List what is released with the rows of a table without protection."""
-        return concerns(table, s_columns, index=self.index == "keep")
 
     @checked
     def result_for(self, rows: CountedRows) -> Result:
@@ -280,7 +161,15 @@ class FittingShell(FittedState[Result], TransformerMixin, BaseEstimator, ABC):
                 f"rows must be CountedRows, such as CountedRows.of(X, 's', 'x'), not "
                 f"{type(rows).__name__}."
             )
-        rows.checked(self.sensitive, self.useful, self.cells)
+        return self._result_for(self._public_values(rows))
+
+    def _public_values(self, rows: CountedRows) -> PublicValues:
+        """Check counted rows against lists of values, and pool rare ones."""
+        rows.checked(self.sensitive, self.useful, self.cells, self.groups)
+        return PublicValues(rows, self.categories, self.min_count)
+
+    def _result_for(self, values: PublicValues) -> Result:
+        rows = values.rows
         if rows.cells is not None and self.confidence is not None and not rows.cells.summary.apart:
             raise InvalidParameterError(
                 f"confidence={self.confidence} needs cells that were learnt from other rows than "
@@ -301,7 +190,7 @@ class FittingShell(FittedState[Result], TransformerMixin, BaseEstimator, ABC):
                 f"{joint.sensitive_labels[0]!r} (n_samples={rows.n_rows}): there is nothing to "
                 "protect. Pass rows with at least two sensitive values."
             )
-        over = confidence_set(rows.counts, self.confidence)
+        over = values.confidence_set(self.confidence)
         return self._mechanism_for(rows)(joint, self._make_notion(), over)
 
     def _make_notion(self) -> Notion:
@@ -320,13 +209,14 @@ class FittingShell(FittedState[Result], TransformerMixin, BaseEstimator, ABC):
             )
         return notion
 
-    def _warnings(self, rows: CountedRows, result: Result) -> Iterator[Warning]:
+    def _warnings(self, values: PublicValues, result: Result) -> Iterator[Warning]:
         """Yield warnings about a result."""
+        rows = values.rows
 
         def build(over: ConfidenceSet | None) -> Result:
             return self._mechanism_for(rows)(result.joint, result.notion, over)
 
-        yield from confidence_warnings(result, build)
+        yield from confidence_warnings(result, build, closed=values.useful.closed)
         if result.status == "time_limit" and result.utility_kept < _NOTHING:
             yield UselessReleaseWarning(
                 "The search reached its time_limit, and the output says nothing about what was to "
@@ -346,48 +236,77 @@ class FittingShell(FittedState[Result], TransformerMixin, BaseEstimator, ABC):
             )
         yield from warnings_beside(rows.beside)
 
-    def _fitted(self, rows: CountedRows, result: Result) -> dict[str, object]:
+    def _fitted(self, values: PublicValues, result: Result) -> dict[str, object]:
         """Return all fitted attributes, public and private."""
+        rows = values.rows
         layout = rows.layout
-        releaser = self._make_releaser(result, rows)
-        encoder = RowEncoder(result.joint, layout, pairs=self.needs_sensitive, cells=rows.cells)
+        release = self._make_release(result, values)
         return {
-            "_encoder": encoder,
-            "_releaser": releaser,
             # Copy lists, which could be changed in place.
             "_parameters": {
-                name: list(value) if isinstance(value, list) else value
+                name: deepcopy(value) if isinstance(value, list | dict) else value
                 for name, value in self.get_params().items()
             },
             "n_features_in_": len(layout.names),
             **layout.feature_names,
-            "counted_": rows,
             **({} if rows.cells is None else {"cells_": rows.cells}),
             "layout_": layout,
+            "release_": release,
             "result_": result,
             "joint_": result.joint,
+            "n_sensitive_": result.joint.shape[0],
             "notion_": result.notion,
             "channel_": result.channel,
             "report_": result.report,
-            "guarantee_": self._guarantee(rows, result, draws=releaser.draws),
+            "guarantee_": self._guarantee(values, result, release),
             **self._known(result, layout),
         }
 
-    def _guarantee(self, rows: CountedRows, result: Result, *, draws: bool) -> Guarantee:
-        layout = rows.layout
+    def _make_release(self, result: Result, values: PublicValues) -> Release:
+        """Collect what is needed to release rows."""
+        rows = values.rows
+        joint, cells, named = result.joint, rows.cells, self.get_params(deep=False)
+        order = None
+        if _places_new_values(result):
+            order = SymbolOrder(joint.useful_labels, rows.counts.order)
+        encoder = RowEncoder(
+            joint.useful_labels,
+            rows.layout,
+            sensitive=joint.sensitive_labels if self.needs_sensitive else None,
+            cells=None if cells is None else cells.settled(joint.useful_labels, joint.p_x),
+            order=order,
+            members=values.members,
+            lists=(values.useful, values.sensitive),
+        )
+        return Release(
+            who=type(self).__name__,
+            layout=rows.layout,
+            encoder=encoder,
+            releaser=self._make_releaser(result, rows),
+            advice=advice_on_unknown(named.get("handle_unknown")),
+            blind=instead_of_seeing(named),
+            records=self._records_in(rows.layout),
+        )
+
+    def _guarantee(self, values: PublicValues, result: Result, release: Release) -> Guarantee:
+        rows, order = values.rows, release.encoder.order
+        layout, summary = rows.layout, values.summary(order)
         passed = layout.rest_names if self.remainder == "passthrough" else []
         # Not all sanitisers have this parameter.
         handle_unknown = self.get_params(deep=False).get("handle_unknown", "error")
-        randomized = draws or handle_unknown == "resample"
+        drawn = summary is not None and summary.draws(sees_sensitive=self.needs_sensitive)
+        randomized = release.releaser.draws or drawn or handle_unknown == "resample"
+        records = release.records
+        over = result.over if isinstance(result.over, ConfidenceSet) else None
         return Guarantee(
             promise=result.notion,
             achieved=dict(result.report.levels_promised),
             holds=result.report.satisfied,
-            confidence=None if result.over is None else result.over.confidence,
+            confidence=None if over is None else over.confidence,
             smoothing=self.smoothing,
             weighted=rows.counts.weighted,
             # With a confidence set weights are whole numbers, which count rows.
-            n_rows=rows.n_rows if result.over is None else result.over.n_rows,
+            n_rows=rows.n_rows if over is None else over.n_rows,
             sensitive=layout.sensitive_name,
             columns=tuple(layout.useful_names),
             unprotected=(*passed, *rows.beside),
@@ -396,47 +315,18 @@ class FittingShell(FittedState[Result], TransformerMixin, BaseEstimator, ABC):
             secret_randomness=self.random_state is None or not randomized,
             sees_sensitive=self.needs_sensitive,
             cells=None if rows.cells is None else rows.cells.summary,
+            places_new_values=order is not None,
+            record_id=None if records is None else records.name,
+            groups=rows.groups,
+            keyed=self.secret is not None,
+            values=summary,
         )
 
-    def fitted_parameters(self) -> dict[str, Any]:
-        """Return the parameters that the mechanism was fitted with.
 
-        .. versionadded:: 0.2
+def _places_new_values(result: MechanismResult) -> bool:
+    """Tell whether values that were not seen at fit belong to a range.
 
-        Returns
-        -------
-        dict
-            Unlike those of :meth:`get_params`, not affected by a later :meth:`set_params`.
-        """
-        check_is_fitted(self)
-        return {name: value for name, value in self._parameters.items() if "__" not in name}
-
-    def _check_ready(self) -> None:
-        """Refuse an estimator that is not fitted, or whose parameters changed after fit."""
-        check_is_fitted(self)
-        validate(self)
-        # The form of the output and the progress shown do not affect the guarantee.
-        self._check_unchanged([name for name in self._parameters if name not in _FREE])
-
-    def _check_unchanged(self, names: Iterable[str]) -> None:
-        now = self.get_params()
-        changed = [name for name in names if not _same(now.get(name), self._parameters[name])]
-        if changed:
-            raise InvalidParameterError(
-                f"{', '.join(changed)} of {type(self).__name__} changed after fit, but the "
-                "mechanism and its guarantee did not: call fit again."
-            )
-
-
-def _same(now: Any, fitted: Any) -> bool:
-    if isinstance(now, np.ndarray) or isinstance(fitted, np.ndarray):
-        return bool(np.array_equal(now, fitted))
-    return now is fitted or (type(now) is type(fitted) and bool(now == fitted))
-
-
-def warnings_beside(found: Iterable[str]) -> Iterator[Warning]:
-    if listed := "; ".join(found):
-        yield UnprotectedColumnsWarning(
-            f"Released with the rows, and not covered by the guarantee: {listed}. Use index='drop' "
-            "to leave the index out, and skliftpriv.shuffle_rows to shuffle the released rows."
-        )
+    The estimated distribution gives them probability 0, so that the levels do not change. In a
+    confidence set they have no place: which values are seen depends on the rows.
+    """
+    return isinstance(result, PartitionResult) and result.ordered and result.over is None

@@ -8,6 +8,7 @@ from typing import Any
 from .._format import html_card, html_table, number
 from ..cells import CellsSummary
 from ..notions import Notion
+from ._values import ValuesSummary
 
 __all__ = ["Guarantee"]
 
@@ -38,7 +39,7 @@ class Guarantee:
 
         .. versionadded:: 0.2
     n_rows : int
-        Number of rows that the distribution was estimated from.
+        Number of rows, or of ``groups``, that the distribution was estimated from.
     sensitive : str
         The sensitive column.
     columns : tuple of str
@@ -53,7 +54,8 @@ class Guarantee:
 
         .. versionadded:: 0.2
     single_release : bool
-        Always True: a second release of the same rows, or of other columns, is not covered.
+        True if a second release of the same rows is not covered; False with a ``secret``, which
+        makes it the same release again. Releases of other columns are never covered.
     randomized : bool
         Whether anything is drawn. False if equal values always have the same output.
 
@@ -64,6 +66,26 @@ class Guarantee:
         Whether the mechanism looks at the sensitive values of the rows that it releases.
     cells : CellsSummary or None
         The cells that the columns are reduced to before the release, if there are any.
+
+        .. versionadded:: 0.2
+    places_new_values : bool
+        Whether a value that was not seen at fit counts as the next lower one that was.
+
+        .. versionadded:: 0.2
+    record_id : str or None
+        The column of ids, if the noise of a record depends on its id.
+
+        .. versionadded:: 0.2
+    groups : str or None
+        The column that says which rows belong to one person, if the guarantee is for persons.
+
+        .. versionadded:: 0.2
+    keyed : bool
+        Whether the noise comes from a ``secret``, so that it is the same in all releases.
+
+        .. versionadded:: 0.2
+    values : ValuesSummary or None
+        Closed lists of values and pooled ones, if there are any.
 
         .. versionadded:: 0.2
     """
@@ -81,9 +103,18 @@ class Guarantee:
     handle_unknown: str
     randomized: bool
     secret_randomness: bool
-    single_release: bool = True
     sees_sensitive: bool = False
     cells: CellsSummary | None = None
+    values: ValuesSummary | None = None
+    places_new_values: bool = False
+    record_id: str | None = None
+    groups: str | None = None
+    keyed: bool = False
+
+    @property
+    def single_release(self) -> bool:
+        """Whether a second release of the same rows is not covered."""
+        return not self.keyed
 
     @property
     def notion(self) -> str:
@@ -114,7 +145,8 @@ class Guarantee:
         """Return the guarantee as plain data."""
         plain = {name: value for name, value in asdict(self).items() if name != "promise"}
         said = {"notion": self.notion, "budget": self.budget}
-        return {**said, **plain, "basis": self.basis, "private": self.private}
+        single = {"single_release": self.single_release}
+        return {**said, **plain, **single, "basis": self.basis, "private": self.private}
 
     @property
     def claim(self) -> str:
@@ -123,7 +155,9 @@ class Guarantee:
         .. versionadded:: 0.2
         """
         of = f"{self.notion} of {self.sensitive}"
-        release = f"for one release of {', '.join(self.columns)}."
+        repeated = self.keyed and self.holds
+        again = ", which may be repeated with the same secret" if repeated else ""
+        release = f"for one release of {', '.join(self.columns)}{again}."
         if self.holds and not self.secret_randomness:
             return (
                 "NOT PRIVATE: the noise comes from a seed (random_state). With random_state=None "
@@ -137,10 +171,11 @@ class Guarantee:
 
         .. versionadded:: 0.2
         """
-        lines = [f"Basis: {self.basis} ({self.n_rows:,} rows).", *self._estimate()]
+        lines = [f"Basis: {self.basis} ({self.counted}).", *self._estimate()]
         if self.cells is not None:
             lines.append(f"{self.about_cells}.")
-        lines.append("Not covered: releasing the same rows again, or further columns about them.")
+        lines += self.about_values
+        lines += self._records()
         if self.sees_sensitive:
             lines.append(
                 f"The mechanism sees {self.sensitive}: rows that differ only in it are released "
@@ -148,19 +183,60 @@ class Guarantee:
             )
         if self.unprotected:
             lines.append(f"Released with it and not protected: {', '.join(self.unprotected)}.")
+        if self.places_new_values:
+            lines.append(
+                "Values between or beyond those seen at fit count as the next lower one seen, or "
+                "as the lowest."
+            )
         if self.handle_unknown == "resample" and self.may_be_new is not None:
             new = self.may_be_new[0].upper() + self.may_be_new[1:]
+            seen = "neither seen at fit nor listed" if self._lists else "not seen at fit"
+            lines.append(f"{new} {seen} are replaced by a draw from P_Y: {self.with_new_values}.")
+        return lines
+
+    @property
+    def counted(self) -> str:
+        """What the distribution was estimated from, in a few words.
+
+        .. versionadded:: 0.2
+        """
+        return f"{self.n_rows:,} {'rows' if self.groups is None else f'values of {self.groups}'}"
+
+    def _records(self) -> list[str]:
+        """Say what is covered beyond one release of one row, and what is not."""
+        lines = []
+        if self.groups is not None:
             lines.append(
-                f"{new} not seen at fit are replaced by a draw from P_Y: {self.with_new_values}."
+                f"Rows with the same {self.groups} are counted once. In a release they must have "
+                "equal values, and have one output: the guarantee is for all of them together, but "
+                "not for their number."
             )
+        elif self.record_id is not None:
+            lines.append(
+                f"Rows of a release with the same {self.record_id} and equal values have one "
+                "output."
+            )
+        if not self.keyed:
+            again = "releasing the same rows again, or further columns about them"
+            return [*lines, f"Not covered: {again}."]
+        lines.append(
+            "Covered: releasing the same rows again by this mechanism with the same secret. They "
+            "have the same outputs then, from which nothing more is learnt."
+        )
+        if self.randomized:
+            lines.append("Whoever knows the secret can undo the randomisation.")
+        lines.append(
+            "Not covered: releasing the same rows with another secret, by another mechanism or "
+            "after their values changed, or further columns about them."
+        )
         return lines
 
     def _estimate(self) -> list[str]:
         if self.confidence is not None:
             return [
                 "With this probability the budget holds for the distribution that the rows came "
-                "from, if they are independent draws from it and contain all of its values; levels "
-                "are for the worst distribution in the confidence set."
+                f"from, if {self.assumption}; levels are for the worst distribution in the "
+                "confidence set."
             ]
         lines = []
         if self.weighted:
@@ -174,6 +250,76 @@ class Guarantee:
                 "for the shares of the rows themselves the levels may be higher."
             )
         return lines
+
+    @property
+    def _lists(self) -> bool:
+        """Whether values may be known to be possible without having been seen."""
+        closed = self.values or ValuesSummary()
+        return closed.useful_closed or (self.sees_sensitive and closed.sensitive_closed)
+
+    @property
+    def assumption(self) -> str:
+        """What is assumed about the rows if the guarantee is for their distribution.
+
+        .. versionadded:: 0.2
+        """
+        draws = "they are independent draws from it"
+        known = self.values or ValuesSummary()
+        useful = ", ".join(self.columns)
+        if known.useful_closed and known.sensitive_closed:
+            return f"{draws} and categories lists all of its values"
+        if known.useful_closed:
+            return (
+                f"{draws}, categories lists all values of {useful}, and the rows contain all of "
+                f"{self.sensitive}"
+            )
+        if known.sensitive_closed:
+            return (
+                f"{draws}, categories lists all values of {self.sensitive}, and the rows contain "
+                f"all of {useful}"
+            )
+        return f"{draws} and contain all of its values"
+
+    @property
+    def about_values(self) -> list[str]:
+        """What is known about values beforehand, and what happens to rare ones, as sentences.
+
+        .. versionadded:: 0.2
+        """
+        if self.values is None:
+            return []
+        known, lines = self.values, []
+        if known.listed:
+            lines.append(f"The values of {', '.join(known.listed)} are listed (categories).")
+        if known.useful_unseen:
+            lines.append(
+                f"Listed values of {', '.join(self.columns)} without rows at fit "
+                f"({known.useful_unseen:,}) are replaced by a draw from P_Y: {self.with_listed}."
+            )
+        if known.sensitive_unseen:
+            lines.append(
+                f"Listed values of {self.sensitive} without rows at fit "
+                f"({known.sensitive_unseen:,}) are not covered: nothing is known about them."
+            )
+        rows = "rows, by weight" if self.weighted else "rows"
+        if known.pooled:
+            lines.append(
+                f"The {known.pooled:,} rarest values are treated as one, among them all with fewer "
+                f"than {known.min_count:,} {rows} (min_count)."
+            )
+        elif known.min_count is not None:
+            lines.append(f"All values have at least {known.min_count:,} {rows} (min_count).")
+        return lines
+
+    @property
+    def with_listed(self) -> str:
+        """What is guaranteed for a table with listed values that had no rows at fit.
+
+        .. versionadded:: 0.2
+        """
+        if self.confidence is not None:
+            return "the confidence set includes them"
+        return self.with_new_values
 
     @property
     def released(self) -> str:
@@ -200,6 +346,8 @@ class Guarantee:
 
         .. versionadded:: 0.2
         """
+        if self.places_new_values:
+            return "other values"
         if not self.all_have_cells:
             return "values"
         return f"values of {self.sensitive}" if self.sees_sensitive else None
@@ -213,7 +361,10 @@ class Guarantee:
         cells = self.cells
         if cells is None:
             return "The release is made of the values of the columns"
-        made = f"The release tells of the columns only through {cells.n_cells:,} cells, learnt from"
+        made = f"The release tells of the columns only through {cells.n_cells:,} cells"
+        if cells.fewer:
+            made += f" ({cells.asked:,} were asked for, but no more can be told apart)"
+        made += ", learnt from"
         if cells.apart:
             return f"{made} {cells.n_rows:,} other rows than those counted"
         return f"{made} {cells.n_rows:,} rows, which are counted, too"

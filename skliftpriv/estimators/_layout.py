@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -47,8 +47,22 @@ class Layout:
         sensitive: ColumnKeys | None,
         useful: ColumnKeys | None,
         sensitive_given: bool,
+        beside: Mapping[str, ColumnKey | None] | None = None,
     ) -> Layout:
-        """Find the columns that the parameters name."""
+        """Find the columns that the parameters name.
+
+        Parameters
+        ----------
+        table : Table
+            The rows.
+        sensitive, useful
+            The parameters.
+        sensitive_given : bool
+            Whether S is passed on its own.
+        beside : mapping from parameter to column, optional
+            Columns that are neither sensitive nor useful, such as ids of records. A name that is
+            not that of a column may be that of an index.
+        """
         if sensitive is None and not sensitive_given:
             raise InvalidParameterError(
                 "No sensitive column: set sensitive= to the name or index of a column of X, or "
@@ -59,7 +73,12 @@ class Layout:
                 f"Both sensitive={sensitive!r} and sensitive_features= are given; use only one."
             )
         s = () if sensitive is None else _positions(table, sensitive, "sensitive")
-        x = _useful_positions(table, useful, s)
+        apart = {
+            table.position(key, parameter): parameter
+            for parameter, key in (beside or {}).items()
+            if key is not None and not (isinstance(key, str) and key not in (table.names or []))
+        }
+        x = _useful_positions(table, useful, s, apart)
         names = table.names or [f"x{i}" for i in range(table.n_columns)]
         rest = tuple(i for i in range(table.n_columns) if i not in (*s, *x))
         return cls(tuple(names), table.names is not None, s, x, rest)
@@ -204,14 +223,15 @@ class Layout:
 
 
 def _useful_positions(
-    table: Table, useful: ColumnKeys | None, s: tuple[int, ...]
+    table: Table, useful: ColumnKeys | None, s: tuple[int, ...], apart: Mapping[int, str]
 ) -> tuple[int, ...]:
     if useful is None:
-        others = tuple(i for i in range(table.n_columns) if i not in s)
+        _check_apart(table, s, apart)
+        others = tuple(i for i in range(table.n_columns) if i not in (*s, *apart))
         if not others:
             raise InvalidParameterError(
                 f"No useful column is left: all columns of X (n_features={table.n_columns}) are "
-                "sensitive. Pass a table with a useful column."
+                f"sensitive{' or ids' if apart else ''}. Pass a table with a useful column."
             )
         return others
     positions = _positions(table, useful, "useful")
@@ -222,7 +242,19 @@ def _useful_positions(
             f"{name!r} is both sensitive and useful, but a sensitive column cannot be released "
             "privately: choose another useful column."
         )
+    _check_apart(table, (*s, *positions), apart)
     return positions
+
+
+def _check_apart(table: Table, used: tuple[int, ...], apart: Mapping[int, str]) -> None:
+    """Refuse ids in columns that are sensitive or useful."""
+    if both := set(used) & set(apart):
+        place = min(both)
+        name = place if table.names is None else table.names[place]
+        raise InvalidParameterError(
+            f"{name!r} is named by {apart[place]}, and is a sensitive or useful column, too: ids "
+            "are not released, so use another column."
+        )
 
 
 def _positions(table: Table, keys: ColumnKeys, parameter: str) -> tuple[int, ...]:

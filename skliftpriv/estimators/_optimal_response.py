@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
 from numbers import Real
 from typing import Any, ClassVar
@@ -13,7 +12,7 @@ from .._arrays import FloatArray
 from ..confidence import ConfidenceSet
 from ..distribution import JointDistribution
 from ..mechanisms import OptimalResult, optimal_random_response
-from ..notions import POLYHEDRAL_NOTIONS, Notion
+from ..notions import Notion
 from ._counted_rows import CountedRows
 from ._docs import documented
 from ._fitting import Mechanism
@@ -45,7 +44,6 @@ class OptimizingSanitizer(SymbolSanitizer[OptimalResult]):
 
     #: What ``upper_bound_`` bounds, in words.
     optimum: ClassVar[str] = "the optimum"
-    _supported_notions: ClassVar[Sequence[str]] = POLYHEDRAL_NOTIONS
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **SymbolSanitizer._parameter_constraints,
         **SOLVER,
@@ -76,7 +74,7 @@ class ORRSanitizer(OptimizingSanitizer):
     Parameters
     ----------
     <columns>
-    notion : {"lip", "alip", "ldp"} or Notion class, default="lip"
+    notion : {"lip", "alip", "ldp", "l1", "chi2", "alpha"} or Notion class, default="lip"
         What the budget bounds; see the user guide. A class is called with epsilon.
     <budget>
     utility : {"useful", "target"}, default="useful"
@@ -107,7 +105,7 @@ class ORRSanitizer(OptimizingSanitizer):
         With ``use_sensitive``: P(Y | S, X), exactly as it is sampled, with pairs (s, x) as inputs.
         ``channel_`` is P(Y | X).
     status_ : str
-        "optimal", "gap_reached", "time_limit" or "interrupted".
+        "optimal", "gap_reached", "time_limit", "memory_limit" or "interrupted".
 
     Examples
     --------

@@ -19,6 +19,7 @@ from sklearn.utils._param_validation import Interval as _Interval
 from sklearn.utils._set_output import _get_output_config
 
 from .._limits import MOST_CELLS
+from ..exceptions import InvalidParameterError
 from ..notions import NOTIONS
 
 __all__ = [
@@ -29,7 +30,9 @@ __all__ = [
     "NONNEGATIVE",
     "NOTION",
     "POSITIVE",
+    "RECORDS",
     "UNKNOWN",
+    "VALUES",
     "Interval",
     "StrOptions",
     "checked",
@@ -76,6 +79,13 @@ NOTION: dict[str, Any] = {
 UNKNOWN: dict[str, Any] = {"handle_unknown": [StrOptions({"error", "resample"})]}
 CONFIDENCE: dict[str, Any] = {"confidence": [Interval(Real, 0, 1, closed="neither"), None]}
 
+#: For a keyed release. No message may show a wrong secret, so it is not validated here.
+RECORDS: dict[str, Any] = {
+    "record_id": [str, Integral, None],
+    "groups": [str, Integral, None],
+    "secret": "no_validation",
+}
+
 #: For sanitisers that release one symbol: what columns are reduced to, and typical rows.
 CELLS: dict[str, Any] = {
     "cells": [
@@ -85,6 +95,12 @@ CELLS: dict[str, Any] = {
         None,
     ],
     "output": [StrOptions({"label", "code", "posterior", "typical"})],
+}
+
+#: For sanitisers that release one symbol: lists of values, and one symbol for rare ones.
+VALUES: dict[str, Any] = {
+    "categories": [dict, None],
+    "min_count": [Interval(Integral, 1, None, closed="left"), None],
 }
 
 #: For mechanisms that can enforce alpha-lift privacy.
@@ -114,6 +130,15 @@ def validate(estimator: BaseEstimator) -> None:
 
 #: Decorator of ``fit`` and ``partial_fit`` that checks the parameters first.
 checked = _fit_context(prefer_skip_nested_validation=True)
+
+
+def refuse_container(estimator: BaseEstimator, what: str) -> None:
+    """Refuse to release what is not in memory if ``set_output`` asks for a container."""
+    if (asked := _get_output_config("transform", estimator)["dense"]) != "default":
+        raise InvalidParameterError(
+            f"{what} is released as one, but set_output asks for {asked}: use "
+            'set_output(transform="default"), or pass a table in memory.'
+        )
 
 
 def in_container(released: Any, estimator: BaseEstimator, *, keep_index: bool) -> Any:

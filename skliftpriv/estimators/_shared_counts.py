@@ -7,10 +7,12 @@ from typing import Any, Protocol
 
 from ..cells import CellsLike
 from ..exceptions import InvalidParameterError
-from ..frames import Table
+from ..frames import ColumnKey, Table
 from ._counted_rows import CountedRows, counted_columns
 from ._counting import CountingPlan
 from ._layout import ColumnKeys, Layout
+from ._once import Kept
+from ._records import RecordColumn
 
 __all__ = ["shared_counts"]
 
@@ -20,6 +22,8 @@ class _HasColumns(Protocol):
     useful: ColumnKeys | None
     cells: CellsLike | None
     confidence: float | None
+    record_id: ColumnKey | None
+    groups: ColumnKey | None
 
 
 def shared_counts(
@@ -30,7 +34,7 @@ def shared_counts(
     Parameters
     ----------
     sanitizers : iterable of sanitisers
-        Their parameters ``sensitive``, ``useful`` and ``cells`` choose what is counted.
+        Their parameters ``sensitive``, ``useful``, ``cells`` and ``groups`` choose what is counted.
     X : table or CountedRows
         Rows with these columns, or counts of them.
     sensitive_features : array-like of shape (n_rows,), optional
@@ -49,21 +53,31 @@ def shared_counts(
                 "sensitive_features and y go with rows, and X is CountedRows: leave them out, and "
                 "pass y as target= to CountedRows.of."
             )
-        return [X.checked(each.sensitive, each.useful, each.cells) for each in sanitizers]
+        return [
+            X.checked(each.sensitive, each.useful, each.cells, each.groups) for each in sanitizers
+        ]
     table = Table(X)
-    known: list[tuple[tuple[Layout, CellsLike | None, bool], CountedRows]] = []
+    known: list[tuple[tuple[Any, ...], CountedRows]] = []
     rows = []
     for each in sanitizers:
-        layout = Layout.of(table, each.sensitive, each.useful, sensitive_features is not None)
+        beside = {"record_id": each.record_id, "groups": each.groups}
+        given = sensitive_features is not None
+        layout = Layout.of(table, each.sensitive, each.useful, given, beside)
         apart = each.cells is not None and each.confidence is not None
-        key = (layout, each.cells, apart)
+        key = (layout, each.cells, apart, each.groups)
         found = next((counted for other, counted in known if other == key), None)
         if found is None:
             columns = (
                 layout.sensitive_columns(table, sensitive_features),
                 layout.useful_columns(table),
             )
-            found = counted_columns(columns, layout, y=y, plan=CountingPlan(each.cells, apart))
+            kept = Kept(columns, y)
+            if each.groups is not None:
+                kept = kept.once(RecordColumn.of(layout, "groups", each.groups), table, layout)
+            plan = CountingPlan(each.cells, apart)
+            found = counted_columns(
+                kept.columns, layout, y=kept.target, plan=plan, groups=kept.groups
+            )
             known.append((key, found))
         rows.append(found)
     return rows

@@ -7,14 +7,16 @@ from typing import Any, ClassVar, Literal
 
 from ..confidence import ConfidenceSet
 from ..distribution import JointDistribution
+from ..frames import ColumnKey
 from ..mechanisms import SideChannelResult, side_channel_resistant
 from ..notions import Notion
+from ..secret import SecretLike
 from ._base import LiftSanitizer
 from ._counted_rows import CountedRows
 from ._docs import documented
 from ._layout import Layout
 from ._optimal_response import SOLVER
-from ._parameters import COMMON, NONNEGATIVE, StrOptions, parameters
+from ._parameters import COMMON, CONFIDENCE, NONNEGATIVE, RECORDS, StrOptions, parameters
 from ._releaser import Releaser, SymbolReleaser
 
 __all__ = ["SRLIPSanitizer"]
@@ -49,6 +51,7 @@ class SRLIPSanitizer(LiftSanitizer[SideChannelResult]):
 
         .. versionchanged:: 0.2
             The default is None.
+    <confidence>
     <known shell>
 
     Attributes
@@ -84,6 +87,10 @@ class SRLIPSanitizer(LiftSanitizer[SideChannelResult]):
     gap: float = 1e-6
     time_limit: float | None = 10.0
     verbose: bool | None = None
+    confidence: float | None = None
+    record_id: ColumnKey | None = None
+    groups: ColumnKey | None = None
+    secret: SecretLike | None = None
 
     notion = "srlip"
     # There is no handle_unknown: an attacker who knows another column of the row could recognise a
@@ -92,6 +99,8 @@ class SRLIPSanitizer(LiftSanitizer[SideChannelResult]):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **COMMON,
         **SOLVER,
+        **CONFIDENCE,
+        **RECORDS,
         "epsilon": [NONNEGATIVE],
         "strategy": [StrOptions({"optimal", "product"})],
     }
@@ -107,10 +116,11 @@ class SRLIPSanitizer(LiftSanitizer[SideChannelResult]):
             gap=self.gap,
             time_limit=self.time_limit,
             verbose=self.verbose,
+            over=over,
         )
 
     def _make_releaser(self, result: SideChannelResult, rows: CountedRows) -> Releaser:
-        return SymbolReleaser(
+        return SymbolReleaser.of(
             result, rows.layout, one_column=result.strategy == "optimal", types=rows.types
         )
 

@@ -37,7 +37,10 @@ class SubsetMergingSanitizer(PartitionSanitizer):
         Whether any values are merged, or only neighbours: "preserve" is for a column of numbers or
         dates, or an ordered categorical one. Groups are then ranges such as ``37 to 45``, the best
         ones for the budget, and ``output="code"`` numbers them in their order. A missing value
-        comes last. See the user guide for what that costs, and what a model gains.
+        comes last. ``transform`` puts a value between or beyond those seen at ``fit`` into the
+        range of the next lower one, or of the lowest; with ``confidence``, which does not cover
+        that, ``handle_unknown`` decides. See the user guide for what ranges cost, and what a model
+        gains.
 
         .. versionadded:: 0.2
     repair : bool, default=True
@@ -102,6 +105,11 @@ def _check_order(rows: CountedRows) -> None:
         raise InvalidParameterError(
             f"order='preserve' is for one useful column, but {listed} are {len(names)}: name one "
             "of them as useful, or use order='ignore'."
+        )
+    if rows.pool is not None:
+        raise InvalidParameterError(
+            "order='preserve' merges neighbours, but min_count pools rare values from anywhere in "
+            "the order: leave out min_count= or order=."
         )
     if not rows.counts.ordered:
         value = next(x for x in rows.counts.useful if x is not None)

@@ -24,7 +24,7 @@ class SRRSanitizer(OptimizingSanitizer):
     Parameters
     ----------
     <columns>
-    notion : {"lip", "alip", "ldp"} or Notion class, default="lip"
+    notion : {"lip", "alip", "ldp", "l1", "chi2", "alpha"} or Notion class, default="lip"
         What the budget bounds; see the user guide. A class is called with epsilon.
     <budget>
     <solver>

@@ -5,10 +5,13 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from ..cells import CellsLike
+from ..frames import ColumnKey
 from ..notions import NotionLike
+from ..secret import SecretLike
 from ._base import LiftSanitizer
-from ._fitting import Result
-from ._parameters import CELLS, COMMON, CONFIDENCE, NOTION, UNKNOWN, parameters
+from ._parameters import CELLS, COMMON, CONFIDENCE, NOTION, RECORDS, UNKNOWN, VALUES, parameters
+from ._state import Result
+from ._value_lists import Categories
 
 __all__ = ["SymbolSanitizer"]
 
@@ -27,7 +30,12 @@ class SymbolSanitizer(LiftSanitizer[Result]):
     lam: float = 0.5
     confidence: float | None = None
     cells: CellsLike | None = None
+    categories: Categories | None = None
+    min_count: int | None = None
     handle_unknown: str = "error"
+    record_id: ColumnKey | None = None
+    groups: ColumnKey | None = None
+    secret: SecretLike | None = None
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **COMMON,
@@ -35,4 +43,6 @@ class SymbolSanitizer(LiftSanitizer[Result]):
         **CONFIDENCE,
         **CELLS,
         **UNKNOWN,
+        **RECORDS,
+        **VALUES,
     }

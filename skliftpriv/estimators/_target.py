@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -13,9 +13,21 @@ from .._arrays import FloatArray, Label
 from .._limits import MOST_TABLE_CELLS, MOST_TARGETS, refuse_beyond
 from ..distribution import JointDistribution
 from ..exceptions import InvalidParameterError
-from ..frames import ContingencyTable, Encoded, as_columns, encode_rows, paired, ranked
+from ..frames import (
+    ContingencyTable,
+    Encoded,
+    as_columns,
+    encode_rows,
+    paired,
+    ranked,
+    row_slices,
+    rows_of,
+)
 
-__all__ = ["EncodedTarget", "TargetCounts"]
+__all__ = ["EncodedTarget", "Rows", "TargetCounts", "TargetReader"]
+
+#: Some of the rows of a table.
+Rows: TypeAlias = np.ndarray | slice
 
 #: Numbers with more distinct values than this are binned.
 _MOST_NUMBERS = 20
@@ -40,46 +52,73 @@ class EncodedTarget(NamedTuple):
     values: list[Label]
     edges: tuple[float, ...] | None
 
-    @classmethod
-    def of(
-        cls,
-        y: Any,
-        n_rows: int,
-        known: TargetCounts | None = None,
-        rows: np.ndarray | None = None,
-    ) -> EncodedTarget:
-        """Encode a target.
-
-        Parameters
-        ----------
-        y : array-like of shape (n_rows,)
-            Text, booleans or numbers. Numbers with more than 20 distinct values are put into ten
-            bins with about the same number of rows; other values may be at most 100.
-        n_rows : int
-            How many rows there are.
-        known : TargetCounts, optional
-            Counts of earlier rows, whose bins are used again.
-        rows : ndarray of int, optional
-            Rows that decide on the bins; by default all.
-        """
-        codes, values = _encoded(y, n_rows)
-        if known is None:
-            edges = _edges(codes if rows is None else codes[rows], values)
-        else:
-            edges = known.edges
-        if edges is not None:
-            codes, values = _binned(codes, values, edges)
-        _refuse_many(values, 1)
-        return cls(codes, values, edges)
-
     @property
     def ascending(self) -> np.ndarray:
         """Codes that ascend with the values, as those of bins do."""
         return self.codes if self.edges is not None else ranked((self.codes, self.values))
 
-    def at(self, rows: np.ndarray) -> EncodedTarget:
-        """Return the target of some of the rows."""
-        return self._replace(codes=self.codes[rows])
+
+class TargetReader:
+    """Encodes the y of ``fit`` part by part.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_rows,)
+        Text, booleans or numbers. Numbers with more than 20 distinct values are put into ten bins
+        with about the same number of rows; other values may be at most 100.
+    n_rows : int
+        How many rows there are.
+    known : TargetCounts, optional
+        Counts of earlier rows, whose bins are used again.
+    rows : ndarray of int, optional
+        Rows that decide on the bins; by default all.
+    """
+
+    def __init__(
+        self,
+        y: Any,
+        n_rows: int,
+        known: TargetCounts | None = None,
+        rows: np.ndarray | None = None,
+    ) -> None:
+        if isinstance(y, str):
+            raise InvalidParameterError(
+                f"y={y!r} is a single text: pass the values of the target, such as X[{y!r}]."
+            )
+        columns = as_columns(y, "y")
+        if len(columns) != 1:
+            raise InvalidParameterError(f"y has {len(columns)} columns: pass one target.")
+        if len(columns[0]) != n_rows:
+            raise InvalidParameterError(f"y has {len(columns[0])} values, and X has {n_rows} rows.")
+        self._column = columns[0]
+        if known is None:
+            self._edges = _edges(*self._encoded(slice(0, n_rows) if rows is None else rows))
+        else:
+            self._edges = known.edges
+
+    def at(self, rows: Rows) -> EncodedTarget:
+        """Encode the target of some of the rows."""
+        codes, values = self._encoded(rows)
+        if self._edges is not None:
+            codes, values = _binned(codes, values, self._edges)
+        _refuse_many(values, 1)
+        return EncodedTarget(codes, values, self._edges)
+
+    def _encoded(self, rows: Rows) -> Encoded:
+        codes, values = encode_rows([rows_of(self._column, rows)])
+        if None in values:
+            n_rows = len(self._column)
+            missing = sum(_n_missing(rows_of(self._column, part)) for part in row_slices(n_rows))
+            raise InvalidParameterError(
+                f"y is missing in {missing:,} of {n_rows:,} rows: leave these rows out, or fill "
+                "them."
+            )
+        return codes, values
+
+
+def _n_missing(column: Any) -> int:
+    codes, values = encode_rows([column])
+    return int((codes == values.index(None)).sum()) if None in values else 0
 
 
 @dataclass(frozen=True)
@@ -140,6 +179,25 @@ class TargetCounts:
         _refuse_many(values, len(pairs))
         return TargetCounts(self.table + other.table, self.edges)
 
+    def relabelled(self, names: Mapping[Label, Label]) -> TargetCounts:
+        """Return the counts with new names for values of X, adding up those with the same name."""
+        place: dict[Label, int] = {}
+        codes = []
+        for pair in self.table.useful:
+            assert isinstance(pair, tuple)
+            s, x = pair
+            codes.append(place.setdefault((s, names.get(x, x)), len(place)))
+        counts = np.zeros((len(self.table.sensitive), len(place)))
+        np.add.at(counts.T, codes, self.table.counts.T)
+        table = ContingencyTable(
+            counts,
+            self.table.sensitive,
+            list(place),
+            self.table.n_rows,
+            weighted=self.table.weighted,
+        )
+        return TargetCounts(table, self.edges)
+
     def given(self, joint: JointDistribution, *, sensitive: bool) -> FloatArray:
         """Return P(T|X) or, with ``sensitive``, P(T|S,X).
 
@@ -177,27 +235,8 @@ def _refuse_many(values: Collection[Label], n_pairs: int) -> None:
         n * n_pairs,
         f"the table of {n:,} values of the target y and {n_pairs:,} pairs of a sensitive and a "
         f"useful value has {n * n_pairs:,} cells",
-        "pool rare values of y or of the two columns before fit",
+        "pool rare values of y or of the two columns before fit, or put rows into cells (cells=)",
     )
-
-
-def _encoded(y: Any, n_rows: int) -> Encoded:
-    if isinstance(y, str):
-        raise InvalidParameterError(
-            f"y={y!r} is a single text: pass the values of the target, such as X[{y!r}]."
-        )
-    columns = as_columns(y, "y")
-    if len(columns) != 1:
-        raise InvalidParameterError(f"y has {len(columns)} columns: pass one target.")
-    if len(columns[0]) != n_rows:
-        raise InvalidParameterError(f"y has {len(columns[0])} values, and X has {n_rows} rows.")
-    codes, values = encode_rows(columns)
-    if None in values:
-        missing = int((codes == values.index(None)).sum())
-        raise InvalidParameterError(
-            f"y is missing in {missing:,} of {n_rows:,} rows: leave these rows out, or fill them."
-        )
-    return codes, values
 
 
 def _is_number(value: Any) -> bool:

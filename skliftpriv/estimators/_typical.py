@@ -13,7 +13,9 @@ from ..channel import Channel, as_parts
 __all__ = ["typical_rows"]
 
 
-def typical_rows(channel: Channel, p_x: FloatArray, cells: Cells | None) -> list[tuple[Label, ...]]:
+def typical_rows(
+    channel: Channel, p_x: FloatArray, cells: Cells | None, pool: Label = None
+) -> list[tuple[Label, ...]]:
     """Return a row for every output, with the typical value of each column given the output.
 
     Parameters
@@ -24,6 +26,8 @@ def typical_rows(channel: Channel, p_x: FloatArray, cells: Cells | None) -> list
         Distribution of X.
     cells : Cells or None
         What X consists of; None if its symbols are values of the columns.
+    pool : label, optional
+        A symbol that stands for rare values, none of which is typical: the average row stands in.
 
     Returns
     -------
@@ -32,9 +36,12 @@ def typical_rows(channel: Channel, p_x: FloatArray, cells: Cells | None) -> list
     """
     posterior = channel.posterior(p_x)
     if cells is None:
+        valued = np.array([pool is None or x != pool for x in channel.inputs])
+        inputs = [x for x, known in zip(channel.inputs, valued, strict=True) if known]
+        average = p_x[valued] / p_x[valued].sum()
+        weights = posterior[:, valued] + posterior[:, ~valued].sum(axis=1)[:, None] * average
         columns = [
-            _values_of(part).typical(posterior)
-            for part in zip(*map(as_parts, channel.inputs), strict=True)
+            _values_of(part).typical(weights) for part in zip(*map(as_parts, inputs), strict=True)
         ]
     else:
         place: dict[Label, int] = {label: i for i, label in enumerate(cells.labels)}

@@ -7,14 +7,16 @@ from typing import Any, ClassVar
 
 from ..confidence import ConfidenceSet
 from ..distribution import JointDistribution
+from ..frames import ColumnKey
 from ..mechanisms import UnaryResult, optimized_unary_encoding
 from ..notions import POLYHEDRAL_NOTIONS, Notion, NotionLike
+from ..secret import SecretLike
 from ._base import LiftSanitizer
 from ._bit_releaser import BitReleaser
 from ._counted_rows import CountedRows
 from ._docs import documented
 from ._layout import Layout
-from ._parameters import COMMON, NOTION, UNKNOWN, StrOptions, parameters
+from ._parameters import COMMON, CONFIDENCE, NOTION, RECORDS, UNKNOWN, StrOptions, parameters
 
 __all__ = ["OUESanitizer"]
 
@@ -36,6 +38,7 @@ class OUESanitizer(LiftSanitizer[UnaryResult]):
     <budget>
     smoothing : float, default=0.0
         Pseudo-count added to every cell of the estimated joint distribution.
+    <confidence>
     output : {"bits", "label", "posterior"}, default="bits"
         One column of 0 and 1 per value, one column with the set of values whose bit is 1, or
         one column P(X=x | Y=y) per value.
@@ -59,24 +62,30 @@ class OUESanitizer(LiftSanitizer[UnaryResult]):
 
     notion: NotionLike = "lip"
     lam: float = 0.5
+    confidence: float | None = None
     output: str = "bits"
     handle_unknown: str = "error"
+    record_id: ColumnKey | None = None
+    groups: ColumnKey | None = None
+    secret: SecretLike | None = None
 
     _supported_notions: ClassVar[Sequence[str]] = POLYHEDRAL_NOTIONS
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **COMMON,
         **NOTION,
+        **CONFIDENCE,
         **UNKNOWN,
+        **RECORDS,
         "output": [StrOptions({"bits", "label", "posterior"})],
     }
 
     def _build(
         self, joint: JointDistribution, notion: Notion, over: ConfidenceSet | None
     ) -> UnaryResult:
-        return optimized_unary_encoding(joint, notion)
+        return optimized_unary_encoding(joint, notion, over=over)
 
     def _known(self, result: UnaryResult, layout: Layout) -> dict[str, object]:
         return {"alpha_": result.alpha}
 
     def _make_releaser(self, result: UnaryResult, rows: CountedRows) -> BitReleaser:
-        return BitReleaser(result, rows.layout)
+        return BitReleaser.of(result, rows.layout)

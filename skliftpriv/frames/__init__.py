@@ -2,8 +2,10 @@
 
 from ._attach import joint_from_frame, report_to_frame
 from ._index import concerns, shuffle_rows
-from ._numbers import as_numbers, rows_of
-from ._order import category_order, sort_symbols
+from ._lazy import LazyTable, RowStream
+from ._numbers import as_numbers, row_slices, rows_of
+from ._order import SymbolOrder, category_order, sort_symbols
+from ._records import RecordIds, record_bits
 from ._symbols import (
     ContingencyTable,
     Encoded,
@@ -21,7 +23,11 @@ __all__ = [
     "ContingencyTable",
     "Encoded",
     "LabelColumn",
+    "LazyTable",
+    "RecordIds",
+    "RowStream",
     "SymbolEncoder",
+    "SymbolOrder",
     "Table",
     "as_columns",
     "as_numbers",
@@ -32,7 +38,9 @@ __all__ = [
     "joint_from_frame",
     "paired",
     "ranked",
+    "record_bits",
     "report_to_frame",
+    "row_slices",
     "rows_of",
     "shuffle_rows",
     "sort_symbols",

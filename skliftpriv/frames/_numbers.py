@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from numbers import Real
 from typing import Any
 
@@ -12,7 +13,11 @@ from numpy.typing import NDArray
 
 from .._arrays import FloatArray
 
-__all__ = ["as_numbers", "rows_of"]
+__all__ = ["as_numbers", "row_slices", "rows_of"]
+
+#: Rows, and values in them, that are worked on at a time where memory shall not grow with rows.
+_PART_ROWS = 100_000
+_PART_VALUES = 4_000_000
 
 
 def as_numbers(column: Any) -> FloatArray | None:
@@ -70,6 +75,16 @@ def _numbers_in(values: NDArray[np.object_]) -> FloatArray | None:
     return numbers[codes]
 
 
-def rows_of(column: Any, rows: NDArray[np.intp]) -> Any:
+def row_slices(n_rows: int, n_columns: int = 1) -> Iterator[slice]:
+    """Yield parts of a table of this size that are worked on one after the other.
+
+    An empty table has one part.
+    """
+    size = min(_PART_ROWS, _PART_VALUES // n_columns + 1)
+    for start in range(0, max(n_rows, 1), size):
+        yield slice(start, min(start + size, n_rows))
+
+
+def rows_of(column: Any, rows: NDArray[np.intp] | slice) -> Any:
     """Return some of the rows of a column: a narwhals series or a one-dimensional array."""
     return column[rows]

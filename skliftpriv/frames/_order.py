@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from datetime import date, time, timedelta
 from decimal import Decimal
@@ -12,7 +13,7 @@ import pandas as pd
 
 from .._arrays import Label
 
-__all__ = ["category_order", "naturally_ordered", "sort_symbols"]
+__all__ = ["SymbolOrder", "category_order", "naturally_ordered", "sort_symbols"]
 
 
 def category_order(columns: Sequence[Any]) -> tuple[Label, ...] | None:
@@ -60,6 +61,44 @@ def sort_symbols(symbols: Iterable[Label], order: Sequence[Label] | None = None)
         return sorted(symbols, key=_sort_key)
     place = {symbol: i for i, symbol in enumerate(order)}
     return sorted(symbols, key=lambda symbol: (place.get(symbol, len(place)), _sort_key(symbol)))
+
+
+class SymbolOrder:
+    """Places new symbols among known ones by their order.
+
+    Parameters
+    ----------
+    symbols : sequence of labels
+        The known symbols in their order; a missing value may come last.
+    order : sequence of labels, optional
+        All categories in their order; by default the symbols are numbers, dates or times.
+    """
+
+    def __init__(self, symbols: Sequence[Label], order: Sequence[Label] | None = None) -> None:
+        #: The categories in their order; None for the order of numbers, dates or times.
+        self.categories = None if order is None else tuple(order)
+        self._places = None if order is None else {label: i for i, label in enumerate(order)}
+        # Known symbols that an order does not list, as text beside categories, have no place.
+        keys = [(self._key(symbol), i) for i, symbol in enumerate(symbols)]
+        self._keys = [key for key, _ in keys if key is not None]
+        self._codes = [i for key, i in keys if key is not None]
+
+    def code(self, symbol: Label) -> int:
+        """Return the number of the next lower known symbol, or of the lowest; -1 for neither.
+
+        A missing value, and a symbol of another kind than the known ones, have no place.
+        """
+        key = self._key(symbol)
+        if key is None or not self._keys or key[:-1] != self._keys[0][:-1]:
+            return -1
+        return self._codes[max(bisect_right(self._keys, key) - 1, 0)]
+
+    def _key(self, symbol: Label) -> tuple[Any, ...] | None:
+        if symbol is None:
+            return None
+        if self._places is None:
+            return _sort_key(symbol)
+        return (self._places[symbol],) if symbol in self._places else None
 
 
 def _sort_key(symbol: Label) -> tuple[Any, ...]:

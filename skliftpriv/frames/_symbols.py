@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
 
-import narwhals as nw
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from .._arrays import Label
 from .._limits import MOST_TABLE_CELLS, refuse_beyond
 from ..distribution import JointDistribution
-from ..exceptions import InvalidParameterError
-from ._order import category_order, naturally_ordered, sort_symbols
+from ._factorize import Codes, Encoded, factorize
+from ._order import SymbolOrder, category_order, naturally_ordered, sort_symbols
 
 __all__ = ["ContingencyTable", "Encoded", "SymbolEncoder", "encode_rows", "paired", "ranked"]
-
-Codes = NDArray[np.intp]
-#: A code for each row, and the symbol of each code.
-Encoded: TypeAlias = tuple[Codes, list[Label]]
 
 
 def encode_rows(columns: Sequence[Any]) -> Encoded:
@@ -29,13 +24,13 @@ def encode_rows(columns: Sequence[Any]) -> Encoded:
     Symbols are the values of one column, or tuples for several columns. Missing values (None,
     NaN, NA) become the symbol None.
     """
-    codes, symbols = _factorize(columns[0])
+    codes, symbols = factorize(columns[0])
     if len(columns) == 1:
         return codes, symbols
     tuples: list[tuple[Label, ...]] = [(symbol,) for symbol in symbols]
     for column in columns[1:]:
         # Pairs are renumbered at every step, so codes stay below the number of rows.
-        other, values = _factorize(column)
+        other, values = factorize(column)
         pairs, seen = pd.factorize(codes * len(values) + other)
         tuples = [(*tuples[pair // len(values)], values[pair % len(values)]) for pair in seen]
         codes = pairs.astype(np.intp, copy=False)
@@ -57,75 +52,6 @@ def paired(one: Encoded, other: Encoded) -> Encoded:
     return codes.astype(np.intp, copy=False), pairs
 
 
-def _factorize(column: Any) -> Encoded:
-    try:
-        codes, values = _raw_factorize(column)
-    except MemoryError:
-        raise
-    except Exception as error:  # libraries raise many kinds of error for values they cannot compare
-        reason = str(error).partition("\n")[0]
-        raise InvalidParameterError(
-            f"{_title(column)} holds values that are not categories ({reason}); convert them to "
-            "text or numbers."
-        ) from error
-    if isinstance(values, pd.Index) and isinstance(values.dtype, pd.StringDtype):
-        values = values.to_numpy(dtype=object)  # iterating over Arrow strings is slow
-    symbols = [_plain(value) for value in values]
-    broken = next((symbol for symbol in symbols if not _is_text(symbol)), None)
-    if broken is not None:
-        raise InvalidParameterError(
-            f"{_title(column)} holds text with lone surrogates, such as {broken!r}, which cannot "
-            "be encoded; repair its encoding."
-        )
-    codes = codes.astype(np.intp, copy=False)
-    missing = codes < 0
-    if missing.any():
-        codes = np.where(missing, len(symbols), codes)
-        symbols.append(None)
-    return codes, symbols
-
-
-def _title(column: Any) -> str:
-    return f"The column {column.name!r}" if isinstance(column, nw.Series) else "A column"
-
-
-def _is_text(symbol: Label) -> bool:
-    """Tell whether a symbol can be written to a file: anything but text with lone surrogates."""
-    if not isinstance(symbol, str) or symbol.isascii():
-        return True
-    try:
-        symbol.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
-def _raw_factorize(column: Any) -> tuple[Codes, Any]:
-    if not isinstance(column, nw.Series):
-        return pd.factorize(column)
-    if column.implementation is nw.Implementation.PANDAS:
-        return pd.factorize(nw.to_native(column))
-    if column.dtype.is_nested() or column.dtype in (nw.Int128, nw.UInt128):  # NumPy has neither
-        raise TypeError(f"type {column.dtype}")
-    if column.implementation is nw.Implementation.PYARROW and column.dtype == nw.Categorical:
-        native = nw.to_native(column)  # older versions of pyarrow convert only some dictionaries
-        column = nw.from_native(native.cast(native.type.value_type), series_only=True)
-    # Without nulls, a column of integers keeps its type.
-    present = ~column.is_null().to_numpy()
-    codes = np.full(len(column), -1, dtype=np.intp)
-    codes[present], values = pd.factorize(column.drop_nulls().to_numpy())
-    return codes, values
-
-
-def _plain(value: Any) -> Label:
-    if not isinstance(value, np.generic):
-        return value
-    if value.dtype.kind in "mM" and isinstance(value.item(), int):
-        # Python's own types stop at microseconds; item() would return an int of nanoseconds.
-        return pd.Timestamp(value) if value.dtype.kind == "M" else pd.Timedelta(value)
-    return value.item()
-
-
 class SymbolEncoder:
     """Encodes rows as positions in a fixed list of symbols, those seen at fit.
 
@@ -135,23 +61,39 @@ class SymbolEncoder:
         The symbols.
     encode : callable, default=encode_rows
         Turns columns into symbols: their values, or the cells that rows are reduced to.
+    order : SymbolOrder, optional
+        Stands in for a symbol that is not in the list by one that is.
+    members : dict, default={}
+        For symbols that stand for several values: the values, and the symbols that they belong
+        to. The names of such symbols are not values themselves.
     """
 
     def __init__(
         self,
         symbols: Sequence[Label],
         encode: Callable[[Sequence[Any]], Encoded] = encode_rows,
+        *,
+        order: SymbolOrder | None = None,
+        members: Mapping[Label, Label] = MappingProxyType({}),
     ) -> None:
         self.symbols = tuple(symbols)
         self._encode = encode
-        self._code = {symbol: code for code, symbol in enumerate(self.symbols)}
+        self._order = order
+        place = {symbol: code for code, symbol in enumerate(self.symbols)}
+        pools = set(members.values())
+        self._code = {symbol: code for symbol, code in place.items() if symbol not in pools}
+        self._code |= {value: place[symbol] for value, symbol in members.items()}
 
     def codes(self, columns: Sequence[Any]) -> tuple[Codes, list[Label]]:
         """Encode rows as numbers, -1 for unknown symbols, and list the unknown symbols."""
         local, symbols = self._encode(columns)
-        known = np.array([self._code.get(symbol, -1) for symbol in symbols], dtype=np.intp)
+        known = np.array([self._code_of(symbol) for symbol in symbols], dtype=np.intp)
         codes = known[local] if known.size else local
         return codes, [symbols[i] for i in np.unique(local[codes < 0])]
+
+    def _code_of(self, symbol: Label) -> int:
+        code = self._code.get(symbol, -1)
+        return code if code >= 0 or self._order is None else self._order.code(symbol)
 
 
 def _refuse_large_table(n_sensitive: int, n_useful: int) -> None:
@@ -160,7 +102,8 @@ def _refuse_large_table(n_sensitive: int, n_useful: int) -> None:
         n_sensitive * n_useful,
         f"the table of {n_sensitive:,} sensitive and {n_useful:,} useful values has "
         f"{n_sensitive * n_useful:,} cells",
-        "pool rare values of both columns before fit, such as dates to years or codes to regions",
+        "pool rare values of both columns before fit, such as dates to years or codes to regions, "
+        "or put rows into cells (cells= of most sanitisers)",
     )
 
 

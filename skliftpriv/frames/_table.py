@@ -9,7 +9,7 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 import pandas as pd
-from narwhals.dependencies import is_pyarrow_table
+from narwhals.dependencies import get_pyarrow, is_pyarrow_table
 from numpy.typing import NDArray
 from sklearn.utils import check_array
 
@@ -17,7 +17,7 @@ from .._arrays import Label
 from ..exceptions import InvalidParameterError
 from ._types import ColumnType
 
-__all__ = ["ColumnKey", "LabelColumn", "Table", "as_columns", "checked_weight"]
+__all__ = ["ColumnKey", "LabelColumn", "Table", "as_columns", "checked_weight", "is_stream"]
 
 Codes = NDArray[np.intp]
 ColumnKey = str | int
@@ -161,14 +161,14 @@ class Table:
         if self.frame is None:
             return _stacked([_as_array(column) for column in columns.values()])
         backend = self.frame.implementation
+        if backend is nw.Implementation.PANDAS:
+            # Columns may have another index; rows are matched by position.
+            arrays = {name: _as_pandas(name, column) for name, column in columns.items()}
+            return pd.DataFrame(arrays, index=self.index if keep_index else None, copy=False)
         series = {
             name: column if isinstance(column, nw.Series) else _as_series(name, column, backend)
             for name, column in columns.items()
         }
-        if backend is nw.Implementation.PANDAS:
-            # Columns may have another index; rows are matched by position.
-            arrays = {name: nw.to_native(column).array for name, column in series.items()}
-            return pd.DataFrame(arrays, index=self.index if keep_index else None)
         # Unlike nw.from_dict, select keeps types such as pyarrow's dictionaries.
         return nw.to_native(self.frame.select(*(c.alias(name) for name, c in series.items())))
 
@@ -182,6 +182,11 @@ def _as_frame(X: Any, what: str) -> tuple[list[str], nw.DataFrame[Any] | None]:
     frame = nw.from_native(X, pass_through=True, allow_series=True)
     if isinstance(frame, nw.LazyFrame):
         raise InvalidParameterError(f"{what} is a lazy frame; call collect() on it first.")
+    if is_stream(X):
+        raise InvalidParameterError(
+            f"{what} is a RecordBatchReader, which can be read only once: call read_all() on it "
+            "first, or pass its batches one by one."
+        )
     if isinstance(frame, nw.Series):
         raise InvalidParameterError(
             f"{what} is a single column (Expected 2D array, got 1D array instead); "
@@ -199,6 +204,12 @@ def _as_frame(X: Any, what: str) -> tuple[list[str], nw.DataFrame[Any] | None]:
         )
     # As in scikit-learn, names that are not text are ignored: columns are read by position.
     return (names, frame) if len(text) == len(names) else ([], None)
+
+
+def is_stream(X: Any) -> bool:
+    """Tell whether X is a pyarrow RecordBatchReader."""
+    arrow = get_pyarrow()
+    return arrow is not None and isinstance(X, arrow.RecordBatchReader)
 
 
 def _names_of(X: Any) -> list[Any]:
@@ -220,10 +231,24 @@ def _as_values(X: Any, **options: Any) -> np.ndarray:
 def _as_series(name: str, column: LabelColumn | np.ndarray, backend: Any) -> nw.Series[Any]:
     if not isinstance(column, LabelColumn):
         return nw.new_series(name, column, backend=backend)
+    return _distinct_labels(name, column, backend)[column.codes]
+
+
+def _distinct_labels(name: str, column: LabelColumn, backend: Any) -> nw.Series[Any]:
     if column.like is not None:
-        return column.like.series(name, column.labels)[column.codes]
+        return column.like.series(name, column.labels)
     texts = [None if label is None else str(label) for label in column.labels]
-    return nw.new_series(name, texts, nw.String, backend=backend)[column.codes]
+    return nw.new_series(name, texts, nw.String, backend=backend)
+
+
+def _as_pandas(name: str, column: LabelColumn | np.ndarray | nw.Series[Any]) -> Any:
+    """Return an array of its own for a column of a pandas frame, without an index of its own."""
+    if isinstance(column, nw.Series):
+        return nw.to_native(column).array.copy()
+    if not isinstance(column, LabelColumn):
+        return np.array(column)
+    labels = _distinct_labels(name, column, nw.Implementation.PANDAS)
+    return nw.to_native(labels).array.take(column.codes)
 
 
 def _as_array(column: LabelColumn | np.ndarray) -> np.ndarray:

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from .._arrays import Label
+from ..exceptions import InvalidParameterError
 from ._order import sort_symbols
 
 __all__ = ["ColumnType"]
@@ -75,7 +76,18 @@ class ColumnType:
         # A batch may have a narrower type than others.
         if values is not None and _holds(values, labels):
             return values
-        return nw.new_series(name, labels, backend=self.backend)
+        try:
+            return nw.new_series(name, labels, backend=self.backend)
+        except MemoryError:
+            raise
+        except Exception as error:  # libraries raise many kinds of error for mixed types
+            library = str(self.backend).rpartition(".")[2].lower()
+            kinds = sorted({type(label).__name__ for label in labels if label is not None})
+            raise InvalidParameterError(
+                f"The released column {name!r} holds values of the types {', '.join(kinds)}, which "
+                f"{library} cannot hold in one column: convert the column to text before "
+                "fit, or pass a pandas frame."
+            ) from error
 
     def _typed(self, name: str, labels: list[Label]) -> nw.Series[Any] | None:
         dtype = self.dtype

@@ -10,7 +10,7 @@ import numpy as np
 from .._arrays import FloatArray, Label
 from .._format import share
 from ..channel import symbol_text
-from ..views import MEANINGS, Flow, Picked, ReleaseView, pick, spread, truncate
+from ..views import MEANINGS, ChannelView, Flow, Picked, pick, spread, truncate
 from ._parts import keyed
 
 __all__ = ["flow_figure"]
@@ -23,19 +23,19 @@ _CHARACTERS = 26
 _THINNEST = 0.08
 
 
-def flow_figure(release: ReleaseView) -> str:
+def flow_figure(release: ChannelView) -> str:
     """Draw the channel as a flow, or describe it if single bits are released.
 
     Parameters
     ----------
-    release : ReleaseView
+    release : ChannelView
         What is released.
     """
     if release.bits:
         return _bits(release)
-    x, y = pick(release.joint.p_x, _MOST), pick(release.p_y, _MOST)
+    x, y = pick(release.p_x, _MOST), pick(release.p_y, _MOST)
     flow = Flow.of(release, x, y)
-    inputs = _names(release.joint.useful_labels, x, flow.inputs)
+    inputs = _names(release.inputs, x, flow.inputs)
     outputs = _names(release.outputs, y, flow.outputs)
     drawing = _svg(flow, inputs, outputs)
     legend = " ".join(
@@ -49,14 +49,14 @@ def flow_figure(release: ReleaseView) -> str:
     )
 
 
-def _averaged(release: ReleaseView) -> str:
+def _averaged(release: ChannelView) -> str:
     """Say that rows with the same value are not all treated alike."""
     if not release.sees_sensitive:
         return ""
     return f", on average over {escape(release.sensitive_name)}"
 
 
-def _bits(release: ReleaseView) -> str:
+def _bits(release: ChannelView) -> str:
     matrix = release.matrix
     true, other = matrix[0, 0], matrix[0, 1] if matrix.shape[1] > 1 else 0.0
     return (

@@ -46,7 +46,7 @@ def _caption(release: ReleaseView, before: LiftTable, after: LiftTable) -> str:
     if release.limits is not None:
         low, high = map(signed, release.limits)
         parts.append(
-            f"Outlined: outside the budget of {low} to {high}; {before.outside.sum()} cells "
+            f"Outlined: outside the budget of {low} to {high}; {before.outside.sum()} lifts "
             f"before, {after.outside.sum()} after."
         )
     if release.bits:

@@ -7,20 +7,22 @@ from importlib.resources import files
 from pathlib import Path
 
 from .._format import factor, html_table, number, share
-from ..estimators import LiftSanitizer
+from ..estimators import ReleasingShell
+from ..files import write_whole
 from ..report import TargetSummary
-from ..views import ReleaseView
+from ..views import ChannelView, ReleaseView, channel_view
 from ._cells import cells_section
 from ._flow import flow_figure
 from ._heat import lift_figure
 from ._posterior import posterior_figure
+from ._typical import typical_section
 from ._words import change_in_words, how_made, known_about, limits
 
 __all__ = ["report_page", "write_report"]
 
 
 def report_page(
-    sanitizer: LiftSanitizer,
+    sanitizer: ReleasingShell,
     *,
     title: str | None = None,
     shuffled: bool = False,
@@ -34,7 +36,8 @@ def report_page(
     Parameters
     ----------
     sanitizer : fitted sanitiser
-        Any estimator of skliftpriv.
+        Any estimator of skliftpriv. A page about one that was loaded from a file without counts of
+        S does not show what single values tell about S.
     title : str, optional
         Title of the page.
     shuffled : bool, default=False
@@ -61,7 +64,7 @@ def report_page(
     >>> page[:15], "http" in page
     ('<!doctype html>', False)
     """
-    release = ReleaseView.of_estimator(sanitizer)
+    release = channel_view(sanitizer)
     useful, sensitive = release.useful_name, release.sensitive_name
     title = title or f"{useful} released, {sensitive} protected"
     body = "".join(
@@ -70,6 +73,7 @@ def report_page(
             _cards(sanitizer, release, target_name),
             _protection(sanitizer, release),
             _cost(sanitizer, release, target_name),
+            typical_section(sanitizer, release),
             cells_section(sanitizer.guarantee_, release),
             _uncovered(sanitizer, shuffled),
             _made(sanitizer, target_name),
@@ -84,8 +88,8 @@ def report_page(
     )
 
 
-def write_report(sanitizer: LiftSanitizer, path: str | Path, *, title: str | None = None) -> None:
-    """Write the page of :func:`report_page` to a file.
+def write_report(sanitizer: ReleasingShell, path: str | Path, *, title: str | None = None) -> None:
+    """Write the page of :func:`report_page` to a file, whole or not at all.
 
     Parameters
     ----------
@@ -96,10 +100,10 @@ def write_report(sanitizer: LiftSanitizer, path: str | Path, *, title: str | Non
     title : str, optional
         Title of the page.
     """
-    Path(path).write_text(report_page(sanitizer, title=title), encoding="utf-8")
+    write_whole(path, report_page(sanitizer, title=title).encode())
 
 
-def _head(sanitizer: LiftSanitizer, title: str) -> str:
+def _head(sanitizer: ReleasingShell, title: str) -> str:
     guarantee = sanitizer.guarantee_
     kind, verdict = "badge bad", "✗ Not private" if guarantee.holds else "✗ Budget missed"
     if guarantee.private:
@@ -108,16 +112,17 @@ def _head(sanitizer: LiftSanitizer, title: str) -> str:
     return f"<h1>{escape(title)}</h1><p>{badge} {escape(guarantee.claim)}</p>"
 
 
-def _cards(sanitizer: LiftSanitizer, release: ReleaseView, target_name: str) -> str:
+def _cards(sanitizer: ReleasingShell, release: ChannelView, target_name: str) -> str:
     report, guarantee = sanitizer.report_, sanitizer.guarantee_
     sensitive, useful = release.sensitive_name, release.useful_name
     before, after = report.before, report.after
+    noun = "values" if guarantee.cells is None else "cells"
     cards = [
-        ("Protected", sensitive, f"{sanitizer.joint_.shape[0]} values"),
+        ("Protected", sensitive, f"{sanitizer.n_sensitive_} values"),
         (
             "Released",
             useful,
-            f"{sanitizer.joint_.shape[1]} values, {guarantee.n_rows:,} rows counted",
+            f"{len(release.inputs)} {noun}, {guarantee.n_rows:,} rows counted",
         ),
         ("Budget", str(sanitizer.notion_), f"basis: {guarantee.basis}"),
         (
@@ -146,20 +151,32 @@ def _cards(sanitizer: LiftSanitizer, release: ReleaseView, target_name: str) -> 
     )
 
 
-def _protection(sanitizer: LiftSanitizer, release: ReleaseView) -> str:
+def _protection(sanitizer: ReleasingShell, release: ChannelView) -> str:
     sensitive, useful = release.sensitive_name, release.useful_name
     return (
         "<h2>What is protected, and by how much</h2>"
         f"<p>{escape(change_in_words(sanitizer, sensitive, useful))}</p>"
         f"<p>The promise: {escape(sanitizer.notion_.in_words(sensitive))}</p>"
         f'<div class="scroll">{_levels(sanitizer)}</div>'
-        f"{_seen(sanitizer, release)}{lift_figure(release)}"
-        "<h3>What an observer believes after seeing a value</h3>"
+        f"{_seen(sanitizer, release)}{_about_sensitive(release)}"
+    )
+
+
+def _about_sensitive(release: ChannelView) -> str:
+    """Show what single values tell about S, if that is known."""
+    if not isinstance(release, ReleaseView):
+        return (
+            '<p class="soft">What single values tell about '
+            f"{escape(release.sensitive_name)} is not shown: this mechanism was loaded from a file "
+            "without counts of it.</p>"
+        )
+    return (
+        f"{lift_figure(release)}<h3>What an observer believes after seeing a value</h3>"
         f"{posterior_figure(release)}"
     )
 
 
-def _seen(sanitizer: LiftSanitizer, release: ReleaseView) -> str:
+def _seen(sanitizer: ReleasingShell, release: ChannelView) -> str:
     """Say that the mechanism sees S, and whether it tells more about S than X does."""
     if not release.sees_sensitive:
         return ""
@@ -181,7 +198,7 @@ def _seen(sanitizer: LiftSanitizer, release: ReleaseView) -> str:
     return f"<p>{text}</p>"
 
 
-def _levels(sanitizer: LiftSanitizer) -> str:
+def _levels(sanitizer: ReleasingShell) -> str:
     report = sanitizer.report_
     worst = report.levels_worst
     header = ["level in nats", "before", "after", "budget"]
@@ -195,7 +212,7 @@ def _levels(sanitizer: LiftSanitizer) -> str:
     return html_table(rows, [True] * (len(rows) - 1))
 
 
-def _cost(sanitizer: LiftSanitizer, release: ReleaseView, target_name: str) -> str:
+def _cost(sanitizer: ReleasingShell, release: ChannelView, target_name: str) -> str:
     report = sanitizer.report_
     useful = escape(release.useful_name)
     whole = "the original column" if sanitizer.guarantee_.cells is None else "the cells themselves"
@@ -217,7 +234,7 @@ def _meter(kept: float) -> str:
     )
 
 
-def _target_cost(target: TargetSummary | None, release: ReleaseView, target_name: str) -> str:
+def _target_cost(target: TargetSummary | None, release: ChannelView, target_name: str) -> str:
     """Say what is kept of what is known about the target, if the mechanism was built for one."""
     if target is None:
         return ""
@@ -245,7 +262,7 @@ def _legend(target: TargetSummary | None, target_name: str) -> str:
     )
 
 
-def _uncovered(sanitizer: LiftSanitizer, shuffled: bool) -> str:
+def _uncovered(sanitizer: ReleasingShell, shuffled: bool) -> str:
     # Names of columns are data and are escaped; the sentences themselves may mark code.
     items = "".join(
         f"<li><strong>{escape(name)}.</strong> {_marked(text)}</li>"
@@ -260,7 +277,7 @@ def _marked(text: str) -> str:
     return safe.replace("&lt;code&gt;", "<code>").replace("&lt;/code&gt;", "</code>")
 
 
-def _made(sanitizer: LiftSanitizer, target_name: str) -> str:
+def _made(sanitizer: ReleasingShell, target_name: str) -> str:
     rows = "".join(
         f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>"
         for name, value in how_made(sanitizer, target_name)

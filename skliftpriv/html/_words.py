@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import sys
 from math import inf
+from typing import Any
 
+from .. import estimators
 from .._format import factor, share
-from ..estimators import Guarantee, LiftSanitizer
-from ..views import ReleaseView
+from ..estimators import Guarantee, ReleasingShell
+from ..views import ChannelView
 
 __all__ = ["change_in_words", "how_made", "known_about", "limits", "package_version"]
 
@@ -17,7 +19,7 @@ def package_version() -> str:
     return str(getattr(sys.modules[__name__.partition(".")[0]], "__version__", "unknown"))
 
 
-def change_in_words(sanitizer: LiftSanitizer, sensitive: str, useful: str) -> str:
+def change_in_words(sanitizer: ReleasingShell, sensitive: str, useful: str) -> str:
     """Say what seeing the release does to a belief, before and after."""
     before, after = sanitizer.report_.before, sanitizer.report_.after
 
@@ -32,7 +34,7 @@ def change_in_words(sanitizer: LiftSanitizer, sensitive: str, useful: str) -> st
     )
 
 
-def known_about(target_name: str, release: ReleaseView) -> str:
+def known_about(target_name: str, release: ChannelView) -> str:
     """Say what is known about the target from all that the mechanism sees."""
     if release.sees_sensitive:
         columns = f"{release.sensitive_name} and {release.useful_name}"
@@ -40,7 +42,7 @@ def known_about(target_name: str, release: ReleaseView) -> str:
     return f"what is known about {target_name} from {release.useful_name}"
 
 
-def limits(sanitizer: LiftSanitizer, shuffled: bool) -> list[tuple[str, str]]:
+def limits(sanitizer: ReleasingShell, shuffled: bool) -> list[tuple[str, str]]:
     """List what the guarantee does not cover: a title and a sentence or two each."""
     guarantee = sanitizer.guarantee_
     found = [
@@ -67,6 +69,8 @@ def limits(sanitizer: LiftSanitizer, shuffled: bool) -> list[tuple[str, str]]:
             "release, not with those who receive the data.",
         ),
     ]
+    if guarantee.about_values:
+        found.insert(-2, ("Listed and rare values", " ".join(guarantee.about_values)))
     if sanitizer.needs_sensitive:
         found.insert(-1, ("Unequal treatment", _unequal(guarantee)))
     if not guarantee.holds:
@@ -82,14 +86,14 @@ def _unequal(guarantee: Guarantee) -> str:
     )
 
 
-def _basis(sanitizer: LiftSanitizer) -> str:
+def _basis(sanitizer: ReleasingShell) -> str:
     guarantee = sanitizer.guarantee_
-    rows = f"{guarantee.n_rows:,} rows"
+    rows = guarantee.counted
     if guarantee.confidence is not None:
         return (
             f"Covered with probability {guarantee.confidence:g}: then the budget holds for the "
-            f"distribution that the {rows} came from, if they are independent draws from one and "
-            "show all of its values. With the remaining probability it may not."
+            f"distribution that the {rows} came from, if {guarantee.assumption}. With the "
+            "remaining probability it may not."
         )
     verb = "holds exactly" if guarantee.holds else "is missed"
     changes = []
@@ -107,7 +111,7 @@ def _basis(sanitizer: LiftSanitizer) -> str:
     return f"{text} {_population(sanitizer)}"
 
 
-def _population(sanitizer: LiftSanitizer) -> str:
+def _population(sanitizer: ReleasingShell) -> str:
     text = "Other rows, and the population that they come from, differ from it, most in rare values"
     if not sanitizer.notion_.supports_confidence:
         return f"{text}."
@@ -117,6 +121,12 @@ def _population(sanitizer: LiftSanitizer) -> str:
 
 
 def _again(guarantee: Guarantee) -> str:
+    if guarantee.keyed:
+        return (
+            "One release is covered, and so is repeating it with the same secret: the same rows "
+            "have the same outputs then. Releasing them with another secret, at another budget, by "
+            "another mechanism or after their values have changed reveals more about them."
+        )
     if guarantee.randomized:
         return (
             "One release is covered. If the same rows are drawn again, at this or another budget, "
@@ -137,7 +147,7 @@ def _others(guarantee: Guarantee) -> str:
     return f"{text}; other columns, released now or later, may give the sensitive value away."
 
 
-def _order(sanitizer: LiftSanitizer, shuffled: bool) -> str:
+def _order(sanitizer: ReleasingShell, shuffled: bool) -> str:
     if shuffled:
         return "Rows are released in random order and without an index."
     kept = sanitizer.fitted_parameters()["index"] == "keep"
@@ -155,18 +165,36 @@ def _new_values(guarantee: Guarantee) -> str:
             "A row with values that were not counted falls into one of the cells, and is released "
             "like the other rows of its cell."
         )
+    if guarantee.places_new_values:
+        said.append(
+            "A value between or beyond those that were counted is released like the next lower one "
+            "that was, or the lowest."
+        )
     new = guarantee.may_be_new
+    known = guarantee.values
+    listed = known is not None and (known.useful_closed or known.sensitive_closed)
+    not_known = "neither counted nor listed" if listed else "not counted"
     if new is not None and guarantee.handle_unknown == "error":
-        said.append(f"Rows with {new} that were not counted are refused.")
+        said.append(f"Rows with {new} that were {not_known} are refused.")
     elif new is not None:
         still = guarantee.with_new_values
-        said.append(f"Rows with {new} that were not counted get a draw: {still}.")
+        said.append(f"Rows with {new} that were {not_known} get a draw: {still}.")
     return " ".join(said)
 
 
 def _randomness(guarantee: Guarantee) -> str:
     if not guarantee.randomized:
         return "Nothing is drawn: equal values are always released as the same output."
+    if guarantee.keyed:
+        return (
+            f"Draws are decided by the secret, {guarantee.record_id} and the value. Whoever knows "
+            "the secret can undo the randomisation: keep it from those who receive the data."
+        )
+    if guarantee.secret_randomness and guarantee.record_id is not None:
+        return (
+            "Draws are decided by a key that the operating system's generator makes for every "
+            f"release, {guarantee.record_id} and the value, and cannot be repeated."
+        )
     if guarantee.secret_randomness:
         return "Draws come from the operating system's generator, and cannot be repeated."
     return (
@@ -175,24 +203,25 @@ def _randomness(guarantee: Guarantee) -> str:
     )
 
 
-def how_made(sanitizer: LiftSanitizer, target_name: str) -> list[tuple[str, str]]:
+def how_made(sanitizer: ReleasingShell, target_name: str) -> list[tuple[str, str]]:
     """List the mechanism, its parameters and what it found."""
     parameters = sanitizer.fitted_parameters()
     randomness = parameters.pop("random_state")
+    if parameters.get("secret") is not None:
+        parameters["secret"] = "given"
     listed = ", ".join(
         f"{name}={getattr(value, '__name__', repr(value))}"
         for name, value in parameters.items()
         if name not in ("sensitive", "useful")
     )
-    joint = sanitizer.joint_
     rows: list[tuple[str, str]] = [
-        ("Mechanism", f"{type(sanitizer).__name__}: {_summary(sanitizer)}"),
+        ("Mechanism", ": ".join([sanitizer.release_.who, *_summary(sanitizer)])),
         ("Notion", str(sanitizer.notion_)),
         ("Parameters", f"{listed}, random_state={'None' if randomness is None else 'a seed'}"),
         (
             "Data",
-            f"{sanitizer.guarantee_.n_rows:,} rows counted, {joint.shape[0]} sensitive and "
-            f"{joint.shape[1]} useful values",
+            f"{sanitizer.guarantee_.counted} counted, {sanitizer.n_sensitive_} sensitive and "
+            f"{len(sanitizer.release_.encoder.useful)} useful values",
         ),
     ]
     if (gap := getattr(sanitizer, "gap_", None)) is not None:
@@ -204,6 +233,10 @@ def how_made(sanitizer: LiftSanitizer, target_name: str) -> list[tuple[str, str]
     return rows
 
 
-def _summary(sanitizer: LiftSanitizer) -> str:
-    text = (type(sanitizer).__doc__ or "").strip().partition("\n")[0].rstrip(".")
-    return text[:1].lower() + text[1:]
+def _summary(sanitizer: ReleasingShell) -> list[str]:
+    """Say what the mechanism does, if it is one of the package or was not loaded from a file."""
+    kind: Any = type(sanitizer)
+    if kind.__name__ != sanitizer.release_.who:
+        kind = getattr(estimators, sanitizer.release_.who, None)
+    text = (getattr(kind, "__doc__", None) or "").strip().partition("\n")[0].rstrip(".")
+    return [text[:1].lower() + text[1:]] if text else []

@@ -20,6 +20,7 @@ __all__ = [
     "extreme_distributions",
     "lift_range",
     "mean_range",
+    "merged_range",
     "one_against",
     "quotient",
 ]
@@ -81,6 +82,37 @@ def mean_range(values: np.ndarray, box: Box) -> tuple[np.ndarray, np.ndarray]:
     """
     smallest, largest = extreme_distributions(values, box)
     return (smallest * values).sum(axis=1), (largest * values).sum(axis=1)
+
+
+def merged_range(
+    inside: Box, outside: Box, drawn: np.ndarray, share: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Smallest and largest P(A|s) of sets A of symbols, given sums of bounds.
+
+    Parameters
+    ----------
+    inside, outside : Box
+        Sums of the bounds of P(x|s) over the symbols in A, and over the others, of shape
+        (n_sensitive, n_sets).
+    drawn : ndarray of shape (n_sensitive,)
+        Upper bounds of the probability of further symbols, which are replaced by a draw.
+    share : ndarray of shape (n_sets,)
+        Probability that the draw is in A, at most 1.
+
+    Returns
+    -------
+    smallest, largest : ndarray of shape (n_sensitive, n_sets)
+    """
+    # Free mass goes to A first, then to draws, then to the others, and the other way round.
+    most = np.minimum(inside.high, 1 - outside.low)
+    rest = np.minimum(outside.high, 1 - inside.low)
+    room = drawn[:, None]
+    above = np.minimum(room, np.maximum(1 - outside.low - most, 0))
+    between = np.minimum(room, np.maximum(1 - inside.low - rest, 0))
+    return (
+        np.maximum(inside.low, 1 - rest - between) + share * between,
+        most + share * above,
+    )
 
 
 def lift_range(low: np.ndarray, high: np.ndarray, prior: Box) -> tuple[np.ndarray, np.ndarray]:

@@ -8,10 +8,9 @@ from scipy.sparse import eye_array, vstack
 from .._arrays import FloatArray
 from .._limits import MERGE, MOST_TABLE_CELLS, refuse_beyond
 from ..channel import Channel
-from ..confidence import ConfidenceSet
+from ..confidence import Cases, Distributions, Over, checked_set
 from ..distribution import JointDistribution
 from ..notions import Notion
-from ._merging import MergedColumns
 from ._pairs import pair_labels
 from ._tuned_protocol import (
     MixedLift,
@@ -36,7 +35,7 @@ class ConditionalResult(ProtocolResult):
 
 
 def conditional_reporting(
-    joint: JointDistribution, notion: Notion, *, over: ConfidenceSet | None = None
+    joint: JointDistribution, notion: Notion, *, over: Over = None
 ) -> ConditionalResult:
     r"""Report the true x if a masked S equals s, otherwise a draw given the masked S.
 
@@ -55,10 +54,14 @@ def conditional_reporting(
         Distribution of the sensitive and the useful variable.
     notion : LIP, ALIP or LDP
         The budget.
-    over : ConfidenceSet, optional
-        Meet the budget for every distribution in this set; by default for ``joint`` alone. Values
-        drawn in place of x follow the estimated distribution and thus depend on s; if even
-        alpha = 0 exceeds the budget, draws that do not depend on the row are mixed in.
+    over : ConfidenceSet or list of JointDistribution, optional
+        Meet the budget for every distribution in this set; by default for ``joint`` alone. Those of
+        a list are covered besides ``joint``. Values drawn in place of x follow the estimated
+        distribution and thus depend on s; if even alpha = 0 exceeds the budget, draws that do not
+        depend on the row are mixed in.
+
+        .. versionchanged:: 0.2
+            A list of distributions is accepted.
 
     Returns
     -------
@@ -80,12 +83,13 @@ def conditional_reporting(
         f"the table of S against pairs (S, X) has {n_s * n_s * n_x:,} cells",
         f"pool rare sensitive values, or {MERGE}",
     )
+    over = checked_set(over, joint)
     given_s = joint.matrix / joint.p_s[:, None]
     # Eq. 33: P(y|s) is e^alpha P(x=y|s) + sum_{s' != s} P(y|s'), up to scale. The P(y|s') are
     # those of the estimate for every true distribution.
     others = given_s.sum(axis=0) - given_s
     lift = MixedLift(joint, notion, over, weight=np.exp, otherwise=others)
-    alpha = largest_alpha(lift, joint.p_s, notion)
+    alpha = largest_alpha(lift, notion)
     noise = np.zeros(joint.shape[1])
     if alpha == 0 and over is not None:
         noise = _least_noise(joint, notion, over, others)
@@ -102,24 +106,23 @@ def conditional_reporting(
 
 
 def _least_noise(
-    joint: JointDistribution, notion: Notion, over: ConfidenceSet, others: FloatArray
+    joint: JointDistribution, notion: Notion, over: Distributions, others: FloatArray
 ) -> FloatArray:
     """Weights of noise, the same for every row, with which alpha = 0 meets the notion.
 
     The weight of y is proportional to the largest P(x=y|s) that the set allows for any s. A draw
     from P_Y would hardly ever give a rare symbol, and rare symbols limit the noise.
     """
-    merging = MergedColumns(joint, notion, over)
-    shares = merging.output_range(merging.columns)[1].max(axis=0)
+    shares = over.largest_given_s.max(axis=0)
 
     def noise(less: float) -> FloatArray:
         return _MOST_NOISE * np.exp(-less) * shares
 
-    def lift(less: float) -> FloatArray:
+    def lift(less: float) -> Cases:
         mixed = MixedLift(joint, notion, over, weight=np.exp, otherwise=others + noise(less))
         return mixed(0.0)
 
-    return noise(largest_alpha(lift, joint.p_s, notion))
+    return noise(largest_alpha(lift, notion))
 
 
 def _conditional_channel(

@@ -21,16 +21,17 @@ from .._limits import (
     MOST_INEQUALITIES,
     MOST_INEQUALITY_CELLS,
     MOST_POSTERIOR_CELLS,
+    MOST_SPARSE_INPUTS,
     MOST_TARGET_CELLS,
     POOL,
     refuse_beyond,
 )
 from ..channel import Channel, distinct, short_text
-from ..confidence import ConfidenceSet
+from ..confidence import ConfidenceSet, JointList, Over, checked_set
 from ..distribution import JointDistribution
 from ..exceptions import InvalidParameterError
-from ..notions import LDP, Notion
-from ..solvers import PosteriorProblem
+from ..notions import LDP, Average, Notion
+from ..solvers import Averages, PosteriorProblem
 from ._pairs import one_useful_each, pair_labels
 
 __all__ = [
@@ -78,7 +79,21 @@ class Inputs(ABC):
     @property
     @abstractmethod
     def lift(self) -> FloatArray:
-        """Lift P(s | input) / P(s), of shape (n_sensitive, n_inputs)."""
+        """Lift of each sensitive symbol for each input."""
+
+    @abstractmethod
+    def rows(self, notion: Notion, masses: FloatArray) -> FloatArray:
+        """Return A such that a posterior v meets a notion iff A v <= 0.
+
+        Parameters
+        ----------
+        notion : LIP, ALIP or LDP
+            The notion with its budget.
+        masses : ndarray of shape (n_sensitive, n_useful)
+            The distribution for which it is to hold, up to scale. A posterior is about the inputs
+            of ``joint``: for another distribution p' the column of input i is that of its lifts
+            times p'_i / p_i (Lopuhaa-Zwakenberg, Tong and Skoric 2020, Remark 1).
+        """
 
     @abstractmethod
     def worst_rows(self, over: ConfidenceSet, notion: Notion, q: FloatArray) -> FloatArray:
@@ -92,26 +107,49 @@ class Inputs(ABC):
     def channel(self, weights: FloatArray, posteriors: FloatArray) -> Channel:
         """Return the channel whose outputs have these weights and posteriors, named after X."""
 
-    def problem(self, notion: Notion, over: ConfidenceSet | None) -> PosteriorProblem:
+    def problem(self, notion: Notion, over: Over) -> PosteriorProblem:
         """Return the problem of choosing posteriors of the inputs that meet a notion.
 
-        Over a confidence set the rows are those of all its distributions. They are found on
-        demand: a posterior v corresponds to the column q = v / p of the channel, and the set
-        returns the rows of the distributions that are worst for q.
+        The rows of several distributions are stacked. Over a confidence set they are those of all
+        its distributions, found on demand: a posterior v corresponds to the column q = v / p of
+        the channel, and the set returns the rows of the distributions that are worst for q.
         """
         n_s, n = self.joint.shape[0], self.p.size
-        refuse_many_posteriors(n, self.instead, self.what)
+        if self.image is None and over is None and not notion.averages():
+            what = f"the optimal mechanism has {n:,} {self.what} as inputs"
+            refuse_beyond(MOST_SPARSE_INPUTS, n, what, self.instead)
+        else:
+            refuse_many_posteriors(n, self.instead, self.what)
         if self.target is not None:
             self._refuse_large_target(len(self.target))
         p = self.p / self.p.sum()
-        if over is None:
-            refuse_many_rows(n_s * (n_s - 1) if isinstance(notion, LDP) else 2 * n_s, n)
-            return PosteriorProblem(p, notion.rows(self.lift), image=self.image)
+        members = checked_set(over, self.joint) or JointList.of(self.joint)
+        if isinstance(members, JointList):
+            of_one = n_s * (n_s - 1) if isinstance(notion, LDP) else 2 * n_s
+            refuse_many_rows(of_one * len(members.masses), n)
+            sides = notion.averages()
+            if sides:
+                return self._averaged(p, sides, members)
+            rows = [self.rows(notion, masses) for masses in members.masses]
+            return PosteriorProblem(p, np.vstack(rows), image=self.image)
+        within: ConfidenceSet = members
 
         def separate(v: FloatArray) -> FloatArray:
-            return self.worst_rows(over, notion, v / self.p) / self.p
+            return self.worst_rows(within, notion, v / self.p) / self.p
 
         return PosteriorProblem(p, np.zeros((0, n)), separate, self.image)
+
+    def _averaged(
+        self, p: FloatArray, sides: tuple[Average, ...], members: JointList
+    ) -> PosteriorProblem:
+        """Return the problem for a notion that bounds averages of functions of the lift."""
+        if len(members.masses) > 1:
+            raise InvalidParameterError(
+                "A list of distributions is supported for notions with linear inequalities, such "
+                "as LIP, ALIP and LDP: use one of these, or over=None."
+            )
+        averages = Averages(self.lift, self.joint.p_s, sides)
+        return PosteriorProblem(p, np.zeros((0, p.size)), image=self.image, averages=averages)
 
     def _refuse_large_target(self, n_targets: int) -> None:
         cells = n_targets * self.p.size
@@ -144,8 +182,14 @@ class UsefulInputs(Inputs):
 
     @property
     def lift(self) -> FloatArray:
-        """Lift of every symbol."""
+        """Lift of each sensitive symbol for each useful one."""
         return self.joint.lift[:, self._members]
+
+    def rows(self, notion: Notion, masses: FloatArray) -> FloatArray:
+        """Return the rows of a distribution."""
+        other = _Distribution(masses)
+        scale = (other.p_x / self.joint.p_x)[self._members]
+        return notion.rows(other.lift[:, self._members]) * scale
 
     def worst_rows(self, over: ConfidenceSet, notion: Notion, q: FloatArray) -> FloatArray:
         """Return the worst rows; other symbols than those of the group have no mass."""
@@ -189,8 +233,24 @@ class PairInputs(Inputs):
 
     @property
     def lift(self) -> FloatArray:
-        """1 / P(s) for the pairs with this s, 0 for others."""
+        """Lift of each pair: 1 / P(s) for its own s, 0 for others."""
         return (np.eye(self.joint.shape[0]) / self.joint.p_s[:, None])[:, self._s]
+
+    def rows(self, notion: Notion, masses: FloatArray) -> FloatArray:
+        """Return the rows of a distribution, whose pairs may be others than those that occur.
+
+        The output of a pair that does not occur in ``joint`` is drawn from P_Y = sum of p_i q_i,
+        so that with v_i = p_i q_i its column is added to all others.
+        """
+        other = _Distribution(masses)
+        # The lift of a pair is 1 / P(s) for its own s, 0 for others.
+        lift = (np.eye(len(masses)) / np.where(other.p_s > 0, other.p_s, 1.0)[:, None])[other.s]
+        p = other.matrix.ravel()
+        rows = notion.rows(lift[:, self._s]) * (p[self._seen] / self.p)
+        new = np.setdiff1d(np.flatnonzero(p), self._seen)
+        if new.size:
+            rows = rows + notion.rows(lift[:, new // masses.shape[1]]) @ p[new][:, None]
+        return rows
 
     def worst_rows(self, over: ConfidenceSet, notion: Notion, q: FloatArray) -> FloatArray:
         """Return the worst rows, for distributions in which any pair may occur."""
@@ -209,7 +269,7 @@ class PairInputs(Inputs):
             self._known_both = over.given_both()
         return self._known_both
 
-    def problem(self, notion: Notion, over: ConfidenceSet | None) -> PosteriorProblem:
+    def problem(self, notion: Notion, over: Over) -> PosteriorProblem:
         """Return the problem of :meth:`Inputs.problem`, if its solution is not too large.
 
         The channel has a row for each pair of values, up to one output for each pair that occurs,
@@ -249,6 +309,24 @@ class PairInputs(Inputs):
         matrix = np.tile(weights, (self.joint.matrix.size, 1))
         matrix[self._seen] = (weights[:, None] * posteriors / self.p).T
         return Channel(matrix / matrix.sum(axis=1, keepdims=True), pair_labels(self.joint), named)
+
+
+class _Distribution:
+    """A joint distribution that may lack some of the symbols of another."""
+
+    def __init__(self, masses: FloatArray) -> None:
+        self.matrix = masses / masses.sum()
+        self.p_s, self.p_x = self.matrix.sum(axis=1), self.matrix.sum(axis=0)
+        self.s = self.p_s > 0
+
+    @property
+    def lift(self) -> FloatArray:
+        """Lifts of the sensitive symbols that occur; 1 for useful symbols that do not."""
+        if self.p_x.all():
+            return self.matrix[self.s] / self.p_x / self.p_s[self.s, None]
+        p_x = np.where(self.p_x > 0, self.p_x, 1.0)
+        lift = self.matrix[self.s] / p_x / self.p_s[self.s, None]
+        return np.where(self.p_x > 0, lift, 1.0)
 
 
 def checked_target(

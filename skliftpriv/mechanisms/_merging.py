@@ -11,13 +11,12 @@ from numpy.typing import NDArray
 
 from .._arrays import FloatArray, Label
 from ..channel import Channel
-from ..confidence import ConfidenceSet
+from ..confidence import Cases, JointList, Over, checked_set, levels_of
 from ..distribution import JointDistribution
 from ..exceptions import BudgetWarning
 from ..measures import entropy
-from ..measures._lift import lift_of_columns
 from ..notions import Notion
-from ._result import PartitionResult, check_set
+from ._result import PartitionResult
 
 Mask = NDArray[np.bool_]
 Indices = NDArray[np.intp]
@@ -27,12 +26,13 @@ _MOST_SEARCHED = 100_000_000
 
 
 class MergedColumns:
-    """Check merged symbols against a notion, for a joint distribution or a confidence set.
+    """Check merged symbols against a notion, for joint distributions or a confidence set.
 
     The lift of a merged set of symbols is the lift of the sum of their columns
-    (Sadeghi, Ding and Rakotoarivelo 2020, eq. 2). Over a confidence set the columns are the
-    bounds of P(x|s), which also add up: P(A|s) is at most the sum of the upper bounds in A, and
-    at most 1 minus the sum of the lower bounds outside, and one of the two is attained.
+    (Sadeghi, Ding and Rakotoarivelo 2020, eq. 2); columns of several distributions are stacked.
+    Over a confidence set the columns are the bounds of P(x|s), which also add up: P(A|s) is at
+    most the sum of the upper bounds in A, and at most 1 minus the sum of the lower bounds
+    outside, and one of the two is attained.
 
     ``order`` numbers the symbols. With :func:`canonical_order` sums and ties do not depend on
     the order of the columns of the table.
@@ -42,20 +42,16 @@ class MergedColumns:
         self,
         joint: JointDistribution,
         notion: Notion,
-        over: ConfidenceSet | None = None,
+        over: Over = None,
         order: Indices | None = None,
     ) -> None:
-        check_set(over, joint)
         self._order = np.arange(joint.shape[1]) if order is None else order
         matrix = np.ascontiguousarray(joint.masses[:, self._order])
         matrix = matrix / matrix.sum()
         self.p_s, self.p_x = matrix.sum(axis=1), matrix.sum(axis=0)
-        self.columns: FloatArray = matrix
-        if over is not None:
-            bounds = np.vstack(over.conditional[:2])[:, self._order]
-            self.columns = np.ascontiguousarray(bounds)
         self.notion = notion
-        self._over = over
+        self._members = checked_set(over, joint) or JointList.of(joint)
+        self.columns: FloatArray = self._members.columns(self._order)
         self._totals = self.columns.sum(axis=1, keepdims=True)
 
     @property
@@ -69,7 +65,8 @@ class MergedColumns:
 
     def private(self, columns: FloatArray) -> Mask:
         """Tell which of several columns meet the notion."""
-        return self.notion.meets(self._lift(columns), self.p_s)
+        met = [self.notion.meets(lift, p_s) for lift, p_s in self._lifts(columns)]
+        return np.asarray(np.logical_and.reduce(met))
 
     def meets(self, column: FloatArray) -> bool:
         """Return whether a merged column meets the notion."""
@@ -77,7 +74,7 @@ class MergedColumns:
 
     def levels(self, column: FloatArray) -> dict[str, float]:
         """Level of every side of the notion for a merged column."""
-        levels = self.notion.levels(self._lift(column[:, None]), self.p_s)
+        levels = levels_of(self.notion, self._lifts(column[:, None]))
         return {side: float(level[0]) for side, level in levels.items()}
 
     def safest(self, columns: FloatArray) -> int:
@@ -86,7 +83,7 @@ class MergedColumns:
         Zero cells make risks infinite. If all risks are, the column with the fewest zero lifts is
         taken; in a tie, the one with the least risk apart from the zeros.
         """
-        risk = self.notion.risk(self._lift(columns), self.p_s)
+        risk = self.risk(columns)
         pick = int(np.argmin(risk))
         if np.isfinite(risk[pick]):
             return pick
@@ -94,29 +91,22 @@ class MergedColumns:
         return int(np.lexsort((others, zeros))[0])
 
     def risk(self, columns: FloatArray) -> FloatArray:
-        """Risk omega of each column."""
-        return self.notion.risk(self._lift(columns), self.p_s)
+        """Risk omega of each column, the largest over several distributions."""
+        cases = self._lifts(columns)
+        return np.maximum.reduce([self.notion.risk(lift, p_s) for lift, p_s in cases])
 
     def infinite_risk(self, columns: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the number of zero lifts of each column, and its risk if they were 1."""
-        lift = self._lift(columns)
-        zero = lift == 0
-        return zero.sum(axis=0), self.notion.risk(np.where(zero, 1.0, lift), self.p_s)
+        cases = [(lift == 0, lift, p_s) for lift, p_s in self._lifts(columns)]
+        risks = [self.notion.risk(np.where(zero, 1.0, lift), p_s) for zero, lift, p_s in cases]
+        return sum(zero.sum(axis=0) for zero, *_ in cases), np.maximum.reduce(risks)
 
     def positions(self, members: Indices | Mask) -> Indices:
         """Positions of symbols in the joint distribution, in ascending order."""
         return np.sort(self._order[members])
 
-    def _lift(self, columns: FloatArray) -> FloatArray:
-        if self._over is None:
-            return lift_of_columns(columns, self.p_s)
-        return self.notion.worst_lift(*self.output_range(columns), self._over.prior)
-
-    def output_range(self, columns: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Bounds of P(A|s) for merged columns over the confidence set."""
-        low, high = np.split(columns, 2)
-        low_outside, high_outside = np.split(self._totals - columns, 2)
-        return np.maximum(low, 1 - high_outside), np.minimum(high, 1 - low_outside)
+    def _lifts(self, columns: FloatArray) -> Cases:
+        return self._members.lifts(self.notion, columns, self._totals)
 
     def loss(self, groups: Sequence[Indices]) -> float:
         """H(X|Y) if each group is merged and all other symbols are kept."""
@@ -178,7 +168,7 @@ def partition_result(
     *,
     repair: bool,
     moved: tuple[Label, ...],
-    over: ConfidenceSet | None = None,
+    over: Over = None,
     channel: Channel | None = None,
     **known: Any,
 ) -> PartitionResult:

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 
 from numpy.typing import ArrayLike
 
 from .._arrays import FloatArray
 from .._progress import Progress
-from ..confidence import ConfidenceSet
+from ..confidence import Over, checked_set
 from ..distribution import JointDistribution
 from ..notions import Notion
 from ..solvers import PosteriorSolution, solve
 from ._inputs import Inputs, PairInputs, UsefulInputs, checked_target
-from ._result import OptimalResult, check_set
+from ._result import OptimalResult
 from ._subset_response import Method, first_posteriors
 
 __all__ = ["Method", "OptimalResult", "optimal_random_response"]
@@ -33,7 +34,7 @@ def optimal_random_response(
     gap: float = 1e-6,
     time_limit: float | None = 60.0,
     verbose: bool | None = None,
-    over: ConfidenceSet | None = None,
+    over: Over = None,
 ) -> OptimalResult:
     """Find the mechanism that keeps the most within a budget, with a certified gap.
 
@@ -49,8 +50,13 @@ def optimal_random_response(
     ----------
     joint : JointDistribution
         Distribution of the sensitive and the useful variable.
-    notion : LIP, ALIP or LDP
-        The budget.
+    notion : Notion
+        The budget. LIP, ALIP and LDP are linear inequalities on an output; l1-, chi2- and
+        alpha-lift privacy bound averages over S. Notions of your own need
+        :meth:`~skliftpriv.notions.Notion.rows` or :meth:`~skliftpriv.notions.Notion.averages`.
+
+        .. versionchanged:: 0.2
+           Averages.
     target : array-like of shape (n_targets, n_useful), optional
         P(T=t | X=x) of what is to be kept, columns summing to 1; None to keep X. With
         ``use_sensitive`` it may also be P(T=t | S=s, X=x), of shape
@@ -63,23 +69,29 @@ def optimal_random_response(
 
         .. versionadded:: 0.2
     method : {"auto", "column-generation", "vertices"}, default="auto"
-        Column generation, vertex enumeration, or whichever suits the size.
+        Column generation, vertex enumeration, or whichever suits the size. Only linear
+        inequalities have vertices to enumerate.
     gap : float, default=1e-6
         Stop when the share that is kept is certified to be this close to the optimum.
     time_limit : float or None, default=60.0
         Stop after this many seconds with the best channel found and a valid gap; None for no
         limit. The search starts from subset merging and, as far as a tenth of the time allows,
         from subset random response. So after any time it keeps at least as much as subset merging.
+        With more than 2,236 values of X whose lifts differ, blocks of outputs are improved in turn.
         With a target and many values of X it first solves, in a third of the time, for groups of
         values that are alike. With ``use_sensitive`` it starts from the best mechanism that does
         not see S, as found in a third of the time, and keeps at least as much as that one.
     verbose : bool or None, default=None
         Show progress on standard error: always, never or, with None, in a terminal or a notebook
         once the work takes longer than three seconds.
-    over : ConfidenceSet, optional
-        Meet the budget for every distribution in this set; by default for ``joint`` alone. The
-        optimum is then over all mechanisms that do so. Inequalities are added as cutting planes,
+    over : ConfidenceSet or list of JointDistribution, optional
+        Meet the budget, of LIP, ALIP or LDP, for every distribution in this set; by default for
+        ``joint`` alone. Those of a list are covered besides ``joint``. The optimum is then over
+        all mechanisms that do so. For a confidence set inequalities are added as cutting planes,
         ``method`` applies to the bound, and the bound is improved for at most five seconds.
+
+        .. versionchanged:: 0.2
+            A list of distributions is accepted.
 
     Returns
     -------
@@ -93,7 +105,7 @@ def optimal_random_response(
     >>> round(result.nmi, 6), result.gap < 1e-6
     (0.849513, True)
     """
-    check_set(over, joint)
+    over = checked_set(over, joint)
     wanted = checked_target(target, joint, use_sensitive=use_sensitive)
     inputs = (PairInputs if use_sensitive else UsefulInputs)(joint, wanted)
     problem = inputs.problem(notion, over)
@@ -102,7 +114,7 @@ def optimal_random_response(
     with Progress(verbose).lent():
         start = _start(inputs, notion, over, search)
         solution = search(problem, start=start, time_limit=time_limit)
-    return OptimalResult.of(
+    result = OptimalResult.of(
         joint,
         notion,
         inputs.channel(solution.weights, solution.posteriors),
@@ -115,12 +127,14 @@ def optimal_random_response(
         n_columns=solution.n_columns,
         n_nodes=solution.n_nodes,
     )
+    # What is kept was computed in another way, and differs by rounding errors.
+    return replace(result, upper_bound=max(result.upper_bound, result.utility_kept))
 
 
 def _start(
     inputs: Inputs,
     notion: Notion,
-    over: ConfidenceSet | None,
+    over: Over,
     search: Callable[..., PosteriorSolution],
 ) -> Callable[[float], Iterator[FloatArray]]:
     """Return what yields the posteriors of a good mechanism, given the seconds that are left."""

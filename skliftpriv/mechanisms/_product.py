@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import reduce
 from itertools import product
 from typing import NamedTuple
@@ -31,18 +31,35 @@ _GRID, _BISECTIONS = 6, 4
 _FACTORS = (0.5, 2.0)
 
 
+class ProductLimits(NamedTuple):
+    """What limits the search for a product.
+
+    Attributes
+    ----------
+    time_limit : float or None
+        Seconds.
+    verbose : bool or None
+        Whether progress is shown.
+    exceeds : callable or None
+        Tells whether a channel exceeds a level for some distribution other than ``joint``.
+    """
+
+    time_limit: float | None = None
+    verbose: bool | None = False
+    exceeds: Callable[[FloatArray, float], bool] | None = None
+
+
 def best_product(
     joint: JointDistribution,
     notion: SRLIP,
     attributes: NDArray[np.intp],
-    time_limit: float | None = None,
-    verbose: bool | None = False,
+    limits: ProductLimits | None = None,
 ) -> tuple[Channel, tuple[float, ...]]:
     """Find per-attribute protocols whose product meets a budget and keeps much of X.
 
     The budgets start equal and are scaled up as far as the product meets the notion. Then each
     budget in turn is made larger or smaller relative to the others if this keeps more of X. After
-    ``time_limit`` seconds the best product so far is returned.
+    the time limit the best product so far is returned.
 
     Returns
     -------
@@ -51,7 +68,7 @@ def best_product(
     budgets : tuple of float
         LIP budget of each attribute.
     """
-    search = _ProductSearch(joint, notion, attributes, time_limit, verbose)
+    search = _ProductSearch(joint, notion, attributes, limits or ProductLimits())
     shares = np.ones(attributes.shape[1])
     best = search.scaled(shares)
     for j, factor in product(range(shares.size), _FACTORS):
@@ -83,13 +100,13 @@ class _ProductSearch:
         joint: JointDistribution,
         notion: SRLIP,
         attributes: NDArray[np.intp],
-        time_limit: float | None,
-        verbose: bool | None,
+        limits: ProductLimits,
     ) -> None:
         _refuse_large_product(joint, attributes)
         self._start = time.monotonic()
-        self._limit = math.inf if time_limit is None else time_limit
-        self._progress = Progress(verbose)
+        self._limit = math.inf if limits.time_limit is None else limits.time_limit
+        self._progress = Progress(limits.verbose)
+        self._exceeds, self._symbols = limits.exceeds, joint
         self._epsilon = notion.epsilon
         self._single = [SingleAttribute(joint, attributes, j) for j in range(attributes.shape[1])]
         # P(s, x^1, ..., x^m), with zeros for combinations that do not occur.
@@ -139,7 +156,10 @@ class _ProductSearch:
         found = self._product(budgets, protocols)
         self._n_products += 1
         # Certification corrects an excess by rounding.
-        met = found.level <= self._epsilon + _ROUNDING
+        most = self._epsilon + _ROUNDING
+        met = found.level <= most
+        if met and self._exceeds is not None:
+            met = not self._exceeds(product_channel(self._symbols, protocols).matrix, most)
         if met:
             self._most = max(self._most, found.information)
         self.report()

@@ -8,7 +8,7 @@ import numpy as np
 
 from .._arrays import Label
 from ..channel import Channel
-from ..confidence import ConfidenceSet
+from ..confidence import Over, checked_set
 from ..distribution import JointDistribution
 from ..notions import Notion
 from ._tuned_protocol import (
@@ -24,7 +24,7 @@ __all__ = ["generalized_randomized_response"]
 
 
 def generalized_randomized_response(
-    joint: JointDistribution, notion: Notion, *, over: ConfidenceSet | None = None
+    joint: JointDistribution, notion: Notion, *, over: Over = None
 ) -> ProtocolResult:
     r"""Output the true symbol with one probability and every other symbol with a smaller one.
 
@@ -39,8 +39,12 @@ def generalized_randomized_response(
         Distribution of the sensitive and the useful variable.
     notion : LIP, ALIP or LDP
         The budget.
-    over : ConfidenceSet, optional
-        Meet the budget for every distribution in this set; by default for ``joint`` alone.
+    over : ConfidenceSet or list of JointDistribution, optional
+        Meet the budget for every distribution in this set; by default for ``joint`` alone. Those of
+        a list are covered besides ``joint``.
+
+        .. versionchanged:: 0.2
+            A list of distributions is accepted.
 
     Returns
     -------
@@ -55,9 +59,10 @@ def generalized_randomized_response(
     (2.416, 0.5)
     """
     require_lift_notion(notion, "Generalised randomised response")
+    over = checked_set(over, joint)
     # Eq. 29: P(y|s) is (e^alpha - 1) P(x=y|s) + 1, up to scale.
     lift = MixedLift(joint, notion, over, weight=np.expm1, otherwise=1.0)
-    alpha = largest_alpha(lift, joint.p_s, notion)
+    alpha = largest_alpha(lift, notion)
     return ProtocolResult.of(
         joint,
         notion,

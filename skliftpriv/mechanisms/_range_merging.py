@@ -7,7 +7,7 @@ import numpy as np
 from .._arrays import FloatArray
 from .._limits import MOST_RANGE_CELLS, refuse_beyond
 from ..channel import Channel
-from ..confidence import ConfidenceSet
+from ..confidence import Over
 from ..distribution import JointDistribution
 from ..notions import Notion
 from ._merging import Indices, Mask, MergedColumns, labels_of
@@ -16,9 +16,7 @@ from ._result import PartitionResult
 __all__ = ["best_ranges", "range_merging"]
 
 
-def range_merging(
-    joint: JointDistribution, notion: Notion, over: ConfidenceSet | None
-) -> PartitionResult:
+def range_merging(joint: JointDistribution, notion: Notion, over: Over) -> PartitionResult:
     """Merge neighbours in the order of ``joint.useful_labels``, and certify the channel.
 
     The outputs are the ranges in their order, so that the number of an output is an ordered code.

@@ -10,11 +10,10 @@ from typing import Any, Self
 from .._arrays import FloatArray, Label
 from .._format import share
 from .._limits import MOST_EXACT_CELLS, POOL, refuse_beyond
-from ..certificate import CertifiedChannel, certified_for
+from ..certificate import CertifiedChannel, Weights, certified_for, drawn_weights, worst_levels_over
 from ..channel import Channel
-from ..confidence import ConfidenceSet
+from ..confidence import ConfidenceSet, Distributions, Over, checked_set
 from ..distribution import JointDistribution
-from ..exceptions import InvalidParameterError
 from ..notions import Notion
 from ..report import PrivacyReport, privacy_report, target_summary
 from ._pairs import given_useful, pair_masses, released_pairs
@@ -25,7 +24,6 @@ __all__ = [
     "OptimalResult",
     "PartitionResult",
     "ShownOutputs",
-    "check_set",
 ]
 
 
@@ -53,20 +51,6 @@ class ShownOutputs:
     bits: bool = False
 
 
-def check_set(over: ConfidenceSet | None, joint: JointDistribution) -> None:
-    """Raise an error if a confidence set has other symbols than the joint distribution."""
-    if over is None:
-        return
-    if (over.sensitive_labels, over.useful_labels) != (
-        joint.sensitive_labels,
-        joint.useful_labels,
-    ):
-        raise InvalidParameterError(
-            "over and joint have different symbols; build both from the same table of counts, with "
-            "the same labels."
-        )
-
-
 @dataclass(frozen=True, kw_only=True, repr=False)
 class MechanismResult(ABC):
     """A mechanism fitted to a joint distribution.
@@ -81,7 +65,7 @@ class MechanismResult(ABC):
         Leakage and utility of the sampled channel.
     status : str
         How the mechanism was built, in a word or two.
-    over : ConfidenceSet or None
+    over : ConfidenceSet, JointList or None
         The distributions for which the budget is met; None for ``joint`` alone.
     """
 
@@ -89,7 +73,7 @@ class MechanismResult(ABC):
     notion: Notion
     report: PrivacyReport
     status: str
-    over: ConfidenceSet | None = None
+    over: Distributions | None = None
 
     @property
     @abstractmethod
@@ -152,7 +136,7 @@ class ChannelResult(MechanismResult):
         notion: Notion,
         channel: Channel,
         *,
-        over: ConfidenceSet | None = None,
+        over: Over = None,
         enforce: bool = True,
         sees_sensitive: bool = False,
         target: FloatArray | None = None,
@@ -175,8 +159,8 @@ class ChannelResult(MechanismResult):
         **known
             Further attributes of the result.
         """
-        check_set(over, joint)
-        if over is not None:
+        members = checked_set(over, joint)
+        if isinstance(members, ConfidenceSet):
             cells = joint.shape[0] * channel.sparse.nnz
             refuse_beyond(
                 MOST_EXACT_CELLS,
@@ -185,7 +169,7 @@ class ChannelResult(MechanismResult):
                 f"{POOL}, or use confidence=None",
             )
         masses = pair_masses(joint) if sees_sensitive else joint.masses
-        within = over.given_both() if over is not None and sees_sensitive else over
+        within = members.given_both() if members is not None and sees_sensitive else members
         certified = certified_for(masses, channel, notion, over=within, enforce=enforce)
         sampled = certified.channel
         report = privacy_report(
@@ -194,7 +178,9 @@ class ChannelResult(MechanismResult):
             given_useful(joint, sampled) if sees_sensitive else sampled,
             satisfied=certified.satisfied,
             p_sy=released_pairs(joint, sampled) if sees_sensitive else None,
-            levels_worst=None if within is None else within.worst_levels(certified.weights, notion),
+            levels_worst=None
+            if within is None
+            else worst_levels_over(within, certified.weights, notion),
             target=None if target is None else target_summary(joint, target, sampled),
         )
         return cls(
@@ -202,10 +188,19 @@ class ChannelResult(MechanismResult):
             notion=notion,
             certified=certified,
             report=report,
-            over=over,
+            over=members,
             sees_sensitive=sees_sensitive,
             **known,
         )
+
+    @property
+    def drawn_weights(self) -> Weights:
+        """Integer weights of a draw from P_Y, for inputs that did not occur.
+
+        .. versionadded:: 0.2
+        """
+        p = self.joint.matrix.ravel() if self.sees_sensitive else self.joint.p_x
+        return drawn_weights(self.certified.weights, p)
 
     @property
     def channel(self) -> Channel:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -14,6 +14,7 @@ from .._arrays import FloatArray
 from .._limits import FEWER
 from ..certificate import Check, Weights, certified_by, mixed_until_met
 from ..channel import Channel, as_parts
+from ..confidence import JointList, Over, checked_set
 from ..distribution import JointDistribution
 from ..exceptions import InvalidParameterError, SizeLimitError
 from ..measures import log_lift, srlip_levels
@@ -21,14 +22,20 @@ from ..measures._side_channel import side_groups
 from ..notions import LIP, SRLIP
 from ..notions._side_channel import SIDE_CHANNEL
 from ..report import PrivacyReport, privacy_report
-from ..solvers import PosteriorProblem, solve
+from ..solvers import solve
 from ._inputs import posterior_channel, refuse_many_posteriors, refuse_many_rows
-from ._product import best_product
+from ._product import ProductLimits, best_product
 from ._result import ChannelResult
-from ._side_check import SideChannelCheck, refuse_many_terms
+from ._side_check import refuse_many_terms
+from ._side_members import SideMembers, side_members
 from ._subset_response import Method
 
-__all__ = ["SideChannelReport", "SideChannelResult", "side_channel_resistant"]
+__all__ = [
+    "SideChannelReport",
+    "SideChannelResult",
+    "attribute_codes",
+    "side_channel_resistant",
+]
 
 _MOST_ATTRIBUTES = 12
 #: Share of the time in which the optimum is searched from a product, and the most outputs of one
@@ -106,6 +113,7 @@ def side_channel_resistant(
     gap: float = 1e-6,
     time_limit: float | None = 10.0,
     verbose: bool | None = None,
+    over: Over = None,
 ) -> SideChannelResult:
     r"""Sanitise several attributes so that knowing some of them does not help to infer S.
 
@@ -137,6 +145,12 @@ def side_channel_resistant(
     verbose : bool or None, default=None
         Show progress on standard error: always, never or, with None, in a terminal or a notebook
         once the work takes longer than three seconds.
+    over : ConfidenceSet or list of JointDistribution, optional
+        Meet the budget for every distribution in this set; by default for ``joint`` alone. Those of
+        a list are covered besides ``joint``. A confidence set is replaced by one for each thing
+        that an attacker may know, with intervals of P(x|s,x^J) and P(s|x^J) that share the error.
+
+        .. versionadded:: 0.2
 
     Returns
     -------
@@ -153,29 +167,43 @@ def side_channel_resistant(
     (True, 0.7)
     """
     notion = SRLIP(epsilon if isinstance(epsilon, int | float) else epsilon.epsilon)
-    attributes = _attribute_codes(joint)
+    attributes = attribute_codes(joint)
+    given = checked_set(over, joint)
+    members = side_members(given or JointList.of(joint), attributes, notion)
     if strategy == "optimal":
         channel, known = _optimal_channel(
-            joint, notion, attributes, method, gap, time_limit, verbose
+            joint,
+            notion,
+            attributes,
+            members,
+            alone=given is None,
+            method=method,
+            gap=gap,
+            time_limit=time_limit,
+            verbose=verbose,
         )
     elif strategy == "product":
-        channel, budgets = best_product(joint, notion, attributes, time_limit, verbose)
+        search = ProductLimits(time_limit, verbose, None if given is None else members.exceeds)
+        channel, budgets = best_product(joint, notion, attributes, search)
         known = {"status": "tuned", "upper_bound": 1.0, "budgets": budgets}
     else:
         raise InvalidParameterError(f'strategy must be "optimal" or "product", not {strategy!r}.')
-    check = SideChannelCheck(joint.masses, attributes, notion)
-    certified = certified_by(channel, joint.p_x, check, mend=_mended)
+    certified = certified_by(channel, joint.p_x, members.check, mend=_mended)
+    report = _report(joint, notion, certified.channel, attributes, each=bool(known["budgets"]))
+    if given is not None:
+        report = replace(report, levels_worst=members.worst_levels(certified.weights))
     return SideChannelResult(
         joint=joint,
         notion=notion,
         certified=certified,
-        report=_report(joint, notion, certified.channel, attributes, each=bool(known["budgets"])),
+        report=report,
+        over=given,
         strategy=strategy,
         **known,
     )
 
 
-def _attribute_codes(joint: JointDistribution) -> NDArray[np.intp]:
+def attribute_codes(joint: JointDistribution) -> NDArray[np.intp]:
     """Codes of the attributes of every useful symbol, shape (n_symbols, n_attributes)."""
     labels = [as_parts(label) for label in joint.useful_labels]
     if len({len(label) for label in labels}) != 1:
@@ -208,28 +236,28 @@ def _optimal_channel(
     joint: JointDistribution,
     notion: SRLIP,
     attributes: NDArray[np.intp],
-    method: Method,
-    gap: float,
+    members: SideMembers,
+    *,
+    alone: bool,
     time_limit: float | None,
-    verbose: bool | None,
+    **options: Any,
 ) -> tuple[Channel, dict[str, Any]]:
     refuse_many_posteriors(joint.shape[1], _INSTEAD)
     refuse_many_terms(joint, attributes, joint.shape[1])
     n_rows = 2 * joint.shape[0] * sum(len(groups.values) for groups in side_groups(attributes))
     refuse_many_rows(n_rows, joint.shape[1], _INSTEAD)
-    problem = PosteriorProblem(joint.p_x, notion.side_rows(joint.matrix, attributes))
+    exceeds = None if alone else members.exceeds
 
     def start(seconds: float) -> Iterator[FloatArray]:
+        limits = ProductLimits(_FIRST_SHARE * seconds, exceeds=exceeds)
         try:
-            channel, _ = best_product(joint, notion, attributes, _FIRST_SHARE * seconds)
+            channel, _ = best_product(joint, notion, attributes, limits)
         except SizeLimitError:
             return
         if len(channel.outputs) <= _FIRST_COLUMNS:
             yield channel.posterior(joint.p_x)
 
-    solution = solve(
-        problem, start=start, method=method, gap=gap, time_limit=time_limit, verbose=verbose
-    )
+    solution = solve(members.problem(joint), start=start, time_limit=time_limit, **options)
     channel = posterior_channel(joint, solution.weights, solution.posteriors)
     return channel, {
         "status": solution.status,

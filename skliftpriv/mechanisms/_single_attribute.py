@@ -99,7 +99,7 @@ class SingleAttribute:
         The same budget gives the same channel, however long it took.
         """
         if budget not in self._built:
-            self._built[budget] = self._solved(budget, min(_SECONDS, time_left))
+            self._built[budget] = self._solved(budget, max(min(_SECONDS, time_left), 1e-3))
         return self._built[budget]
 
     def _solved(self, budget: float, seconds: float) -> Channel:

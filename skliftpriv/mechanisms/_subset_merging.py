@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import permutations
+from math import ceil
 from typing import Literal
 
 import numpy as np
 
 from .._arrays import FloatArray
 from .._limits import MOST_PAIRS, POOL, refuse_beyond
-from ..confidence import ConfidenceSet
+from ..confidence import Over, checked_set
 from ..distribution import JointDistribution
 from ..exceptions import InvalidParameterError
 from ..notions import Notion
@@ -37,7 +38,7 @@ def subset_merging(
     *,
     order: Literal["ignore", "preserve"] = "ignore",
     repair: bool = True,
-    over: ConfidenceSet | None = None,
+    over: Over = None,
 ) -> PartitionResult:
     """Keep low-risk symbols unchanged and merge the others in groups that meet the notion.
 
@@ -70,9 +71,13 @@ def subset_merging(
         met, in the way that loses less. False follows the paper exactly and warns if the budget
         is exceeded. The paper has no ranges, so ``order="preserve"`` refuses False; all of its
         ranges meet the budget.
-    over : ConfidenceSet, optional
-        Meet the budget for every distribution in this set, with LIP, ALIP or LDP. By default for
-        ``joint`` alone.
+    over : ConfidenceSet or list of JointDistribution, optional
+        Meet the budget for every distribution in this set; by default for ``joint`` alone. A
+        confidence set needs LIP, ALIP or LDP. Distributions of a list are covered besides
+        ``joint``.
+
+        .. versionchanged:: 0.2
+            A list of distributions is accepted.
 
     Returns
     -------
@@ -91,6 +96,7 @@ def subset_merging(
     """
     if order not in ("ignore", "preserve"):
         raise InvalidParameterError(f'order must be "ignore" or "preserve", not {order!r}.')
+    over = checked_set(over, joint)
     if order == "preserve":
         if not repair:
             raise InvalidParameterError(
@@ -114,13 +120,34 @@ def subset_merging(
     )
 
 
-def merged_groups(
-    joint: JointDistribution, notion: Notion, over: ConfidenceSet | None
-) -> list[Indices]:
-    """Return the groups of subset merging as positions in the joint distribution."""
+def merged_groups(joint: JointDistribution, notion: Notion, over: Over) -> list[Indices]:
+    """Return the groups of subset merging as positions in the joint distribution.
+
+    If there are too many high-risk symbols to search for partners among all of them, each part of
+    them is searched.
+    """
     merging = MergedColumns(joint, notion, over, canonical_order(joint))
-    groups = _best_groups(merging, joint.shape[0], repair=True)
+    n_parts = ceil(int(merging.risky.sum()) ** 2 * joint.shape[0] / MOST_PAIRS)
+    if n_parts > 1:
+        groups = _groups_in_parts(merging, n_parts)
+    else:
+        groups = _best_groups(merging, joint.shape[0], repair=True)
     return [merging.positions(group) for group in groups]
+
+
+def _groups_in_parts(merging: MergedColumns, n_parts: int) -> list[Indices]:
+    """Return groups of high-risk symbols, found in parts that have some of every risk."""
+    risky = merging.risky
+    starts = _starts(merging, np.flatnonzero(risky))[0]
+    groups: list[Indices] = []
+    left: list[Indices] = []
+    for k in range(n_parts):
+        part = _private_groups(merging, starts[k::n_parts])
+        left += [] if _private(merging, part) else [part.pop()]
+        groups += part
+    first = [*groups, np.concatenate(left)] if left else groups
+    groups = _agglomerated(merging, first)
+    return groups if _private(merging, groups) else _repaired(merging, risky, first)
 
 
 def _best_groups(merging: MergedColumns, n_sensitive: int, *, repair: bool) -> list[Indices]:

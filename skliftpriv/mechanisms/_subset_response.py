@@ -7,14 +7,13 @@ from collections.abc import Iterator
 from typing import Any, Literal
 
 import numpy as np
-from scipy.sparse import coo_array, csr_array, eye_array, vstack
+from scipy.sparse import csr_array, eye_array, vstack
 
 from .._arrays import FloatArray
 from .._limits import MERGE, MOST_CHANNEL_CELLS, MOST_OPTIMIZED, POOL, refuse_beyond
 from .._progress import Progress
-from ..confidence import ConfidenceSet
+from ..confidence import Over, checked_set
 from ..distribution import JointDistribution
-from ..exceptions import SizeLimitError
 from ..measures import entropy
 from ..notions import Notion
 from ..solvers import PosteriorSolution, solve
@@ -53,7 +52,7 @@ def subset_random_response(
     gap: float = 1e-6,
     time_limit: float | None = 60.0,
     verbose: bool | None = None,
-    over: ConfidenceSet | None = None,
+    over: Over = None,
 ) -> GroupedResult:
     """Keep low-risk symbols unchanged and randomise the others optimally within groups.
 
@@ -72,8 +71,8 @@ def subset_random_response(
     ----------
     joint : JointDistribution
         Distribution of the sensitive and the useful variable.
-    notion : LIP, ALIP or LDP
-        The budget.
+    notion : Notion
+        The budget, as for :func:`optimal_random_response`.
     method : {"auto", "column-generation", "vertices"}, default="auto"
         Solver of the groups.
     gap : float, default=1e-6
@@ -83,8 +82,12 @@ def subset_random_response(
     verbose : bool or None, default=None
         Show progress on standard error: always, never or, with None, in a terminal or a notebook
         once the work takes longer than three seconds.
-    over : ConfidenceSet, optional
-        Meet the budget for every distribution in this set; by default for ``joint`` alone.
+    over : ConfidenceSet or list of JointDistribution, optional
+        Meet the budget, of LIP, ALIP or LDP, for every distribution in this set; by default for
+        ``joint`` alone. Those of a list are covered besides ``joint``.
+
+        .. versionchanged:: 0.2
+            A list of distributions is accepted.
 
     Returns
     -------
@@ -100,6 +103,7 @@ def subset_random_response(
     0.816
     """
     start = time.monotonic()
+    over = checked_set(over, joint)
     risky = MergedColumns(joint, notion, over).risky
     n_risky = int(risky.sum())
     refuse_beyond(
@@ -118,26 +122,24 @@ def subset_random_response(
 
 
 def first_posteriors(
-    joint: JointDistribution, notion: Notion, over: ConfidenceSet | None, seconds: float
-) -> Iterator[FloatArray]:
+    joint: JointDistribution, notion: Notion, over: Over, seconds: float
+) -> Iterator[csr_array]:
     """Yield the posteriors of X that subset merging and then subset random response use.
 
-    Those of subset merging are complete, so that there is a mechanism to start from; there are
-    none if that search would be too long. A share of the seconds is spent on the others.
+    Those of subset merging are complete, so that there is a mechanism to start from. A share of
+    the seconds is spent on the others.
     """
-    try:
-        groups = merged_groups(joint, notion, over)
-    except SizeLimitError:
-        return
+    groups = merged_groups(joint, notion, over)
     low = np.ones(joint.shape[1], dtype=bool)
     for group in groups:
         low[group] = False
     merged = [(joint.p_x[group] / joint.p_x[group].sum())[None] for group in groups]
-    yield np.vstack([np.eye(joint.shape[1])[low], *_everywhere(groups, merged, joint)])
+    alone = eye_array(low.size, format="csr")[low]
+    yield csr_array(vstack([alone, *_everywhere(groups, merged, joint)]))
     if low.size - low.sum() > MOST_OPTIMIZED:
         return
     end = time.monotonic() + _FIRST_SHARE * seconds
-    found = [np.zeros((0, joint.shape[1]))]
+    found = [csr_array((0, joint.shape[1]))]
     progress = Progress()
     for done, group in enumerate(groups):
         progress.bar("starting", done / len(groups))
@@ -147,25 +149,24 @@ def first_posteriors(
         (solution,) = _solved_groups(joint, notion, over, [group], left, gap=_FIRST_GAP)
         found += _everywhere([group], [solution.posteriors], joint)
         if solution.status == "interrupted":
-            yield np.vstack(found)
+            yield csr_array(vstack(found))
             raise KeyboardInterrupt
-    yield np.vstack(found)
+    yield csr_array(vstack(found))
 
 
 def _everywhere(
     groups: list[Indices], posteriors: list[FloatArray], joint: JointDistribution
-) -> Iterator[FloatArray]:
+) -> Iterator[csr_array]:
     """Yield posteriors of groups as posteriors of all symbols."""
     for group, own in zip(groups, posteriors, strict=True):
-        full = np.zeros((len(own), joint.shape[1]))
-        full[:, group] = own
-        yield full
+        v = csr_array(own)
+        yield csr_array((v.data, group[v.indices], v.indptr), (len(own), joint.shape[1]))
 
 
 def _solved_groups(
     joint: JointDistribution,
     notion: Notion,
-    over: ConfidenceSet | None,
+    over: Over,
     groups: list[Indices],
     time_limit: float | None,
     verbose: bool | None = None,
@@ -189,7 +190,7 @@ def _solved_groups(
 def _assembled(
     joint: JointDistribution,
     notion: Notion,
-    over: ConfidenceSet | None,
+    over: Over,
     groups: list[Indices],
     solutions: list[PosteriorSolution],
     status: str,
@@ -199,18 +200,16 @@ def _assembled(
     n_symbols = joint.shape[1]
     low = np.ones(n_symbols, dtype=bool)
     weights: list[FloatArray] = []
-    posteriors: list[coo_array] = []
+    posteriors: list[csr_array] = []
     loss = 0.0
     merged = _MERGED_SHARE if n_symbols**2 > MOST_CHANNEL_CELLS else 0.0
     for group, solution in zip(groups, solutions, strict=True):
         low[group] = False
         mass = joint.p_x[group].sum()
         together = joint.p_x[group] / mass  # the posterior of the merged group, which is private
-        own = coo_array((1 - merged) * solution.posteriors + merged * together)
+        own = (1 - merged) * solution.posteriors + merged * together
         weights.append(mass * solution.weights)
-        posteriors.append(
-            coo_array((own.data, (own.row, group[own.col])), (len(solution.weights), n_symbols))
-        )
+        posteriors += _everywhere([group], [own], joint)
         # Every mechanism loses at least this much of H(X) in the group.
         loss += mass * (1 - solution.upper_bound) * entropy(together)
     weights.append(joint.p_x[low])

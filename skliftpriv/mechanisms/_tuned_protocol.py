@@ -14,13 +14,10 @@ from scipy.optimize import brentq
 
 from .._arrays import FloatArray
 from .._limits import MERGE, MOST_CHANNEL_CELLS, POOL, refuse_beyond
-from ..confidence import ConfidenceSet
+from ..confidence import Cases, JointList, Over, checked_set, worst_of
 from ..distribution import JointDistribution
 from ..exceptions import UnsupportedNotionError
-from ..measures._lift import lift_of_columns
 from ..notions import Notion
-from ..report import worst_levels
-from ._merging import MergedColumns
 from ._result import ChannelResult
 
 __all__ = [
@@ -63,7 +60,7 @@ class MixedLift:
         Distribution of the sensitive and the useful variable.
     notion : Notion
         The notion, which defines the worst lift.
-    over : ConfidenceSet or None
+    over : ConfidenceSet, list of JointDistribution or None
         The possible distributions; None for ``joint`` alone.
     weight : callable
         Weight of the true x as a function of alpha.
@@ -75,25 +72,17 @@ class MixedLift:
         self,
         joint: JointDistribution,
         notion: Notion,
-        over: ConfidenceSet | None,
+        over: Over,
         *,
         weight: Callable[[float], float],
         otherwise: float | FloatArray,
     ) -> None:
-        self._joint, self._notion, self._over = joint, notion, over
-        self._weight, self._otherwise = weight, otherwise
-        given_s = joint.matrix / joint.p_s[:, None]
-        self._bounds = (given_s, given_s)
-        if over is not None:
-            merging = MergedColumns(joint, notion, over)
-            self._bounds = merging.output_range(merging.columns)
+        self._members = checked_set(over, joint) or JointList.of(joint)
+        self._notion, self._weight, self._otherwise = notion, weight, otherwise
 
-    def __call__(self, alpha: float) -> FloatArray:
+    def __call__(self, alpha: float) -> Cases:
         mixed = (1.0, 0.0) if np.isinf(alpha) else (self._weight(alpha), self._otherwise)
-        low, high = (mixed[0] * bound + mixed[1] for bound in self._bounds)
-        if self._over is None:
-            return lift_of_columns(low * self._joint.p_s[:, None], self._joint.p_s)
-        return self._notion.worst_lift(low, high, self._over.prior)
+        return self._members.mixed_lifts(self._notion, *mixed)
 
 
 def refuse_noise(cells: int, what: str) -> None:
@@ -106,23 +95,22 @@ def refuse_noise(cells: int, what: str) -> None:
     )
 
 
-def largest_alpha(lift: Callable[[float], FloatArray], p_s: FloatArray, notion: Notion) -> float:
+def largest_alpha(lifts: Callable[[float], Cases], notion: Notion) -> float:
     """Find the largest alpha in [0, 36] or inf whose lifts meet a notion, rounded toward privacy.
 
     Parameters
     ----------
-    lift : callable
-        Lifts of the outputs for a given alpha, shape (n_sensitive, n_outputs); their distance
-        from 1 must grow with alpha. If even alpha = 0 exceeds the budget, 0 is returned.
-    p_s : ndarray of shape (n_sensitive,)
-        Prior of S.
+    lifts : callable
+        Lifts of the outputs for a given alpha, shape (n_sensitive, n_outputs), and the prior of S,
+        for every case; their distance from 1 must grow with alpha. If even alpha = 0 exceeds the
+        budget, 0 is returned.
     notion : Notion
         The budget.
     """
     budget = notion.safe_budget
 
     def excess(alpha: float) -> float:
-        levels = worst_levels(notion, lift(alpha), p_s)
+        levels = worst_of(notion, lifts(alpha))
         return min(max(levels[side] - bound for side, bound in budget.items()), _LARGEST_EXCESS)
 
     if excess(np.inf) <= 0:

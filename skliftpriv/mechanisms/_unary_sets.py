@@ -27,20 +27,34 @@ class WorstSets:
 
     For the lift of s these are the prefixes of the symbols sorted by P(x|s)/P(x), ascending and
     descending; for the ratio of s to t those sorted by P(x|s)/P(x|t).
+
+    Parameters
+    ----------
+    masses : ndarray of shape (n_sensitive, n_useful)
+        Joint distribution, up to scale; symbols without mass are left out.
+    pairs : bool
+        Whether ratios are looked at rather than lifts.
+
+    Attributes
+    ----------
+    p_s : ndarray
+        Prior of S.
     """
 
-    def __init__(self, joint: JointDistribution, *, pairs: bool) -> None:
-        self._joint = joint
-        self._masses = exact_integers(joint.masses)
-        self._given_s = joint.matrix / joint.p_s[:, None]
+    def __init__(self, masses: FloatArray, *, pairs: bool) -> None:
+        masses = masses[np.ix_(masses.any(axis=1), masses.any(axis=0))]
+        self._masses = exact_integers(masses)
+        matrix = masses / masses.sum()
+        self.p_s, p_x = matrix.sum(axis=1), matrix.sum(axis=0)
+        self._given_s = matrix / self.p_s[:, None]
         self._families = list(self._orders(pairs))
         orders = [order for _, order in self._families]
         self._of_s = np.hstack([self._given_s[:, order].cumsum(axis=1) for order in orders])
-        self._of_x = np.hstack([joint.p_x[order].cumsum() for order in orders])
+        self._of_x = np.hstack([p_x[order].cumsum() for order in orders])
 
     def _orders(self, pairs: bool) -> Iterator[tuple[list[int], NDArray[np.intp]]]:
         """Pairs of sensitive symbols and the order of the useful symbols for them."""
-        n_s = self._joint.shape[0]
+        n_s = self.p_s.size
         masses = self._masses
         of_s, of_x = masses.sum(axis=1), masses.sum(axis=0)
         for s in range(n_s):
@@ -162,7 +176,7 @@ def _summary(joint: JointDistribution, k: float, lifts: FloatArray) -> tuple[Lea
 
 
 def _ldp_level(joint: JointDistribution, k: float) -> float:
-    lifts = WorstSets(joint, pairs=True).lift_of_factor(k)
+    lifts = WorstSets(joint.masses, pairs=True).lift_of_factor(k)
     return float(np.log(lifts.max(axis=0) / lifts.min(axis=0)).max())
 
 

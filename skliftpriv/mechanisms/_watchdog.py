@@ -11,7 +11,7 @@ from scipy.sparse import csr_array, eye_array
 from .._arrays import FloatArray, Label
 from .._limits import MOST_CHANNEL_CELLS, MOST_PAIRS, POOL, refuse_beyond
 from ..channel import Channel
-from ..confidence import ConfidenceSet
+from ..confidence import Over, checked_set
 from ..distribution import JointDistribution
 from ..exceptions import InvalidParameterError
 from ..measures._lift import lift_of_columns
@@ -32,7 +32,7 @@ def watchdog(
     delta: float = 0.0,
     epsilon_max: float | tuple[float, float] | None = None,
     repair: bool = True,
-    over: ConfidenceSet | None = None,
+    over: Over = None,
 ) -> PartitionResult:
     r"""Keep low-risk symbols unchanged and randomise all others independently of their value.
 
@@ -63,9 +63,13 @@ def watchdog(
         Move further symbols to the high-risk set until the merged set meets the budget, and with
         ``delta`` search beyond the greedy Algorithm 1 of Sadeghi et al. (2020). False follows the
         paper exactly and warns if the budget is exceeded.
-    over : ConfidenceSet, optional
-        Meet the budget for every distribution in this set, with LIP, ALIP or LDP. By default for
-        ``joint`` alone.
+    over : ConfidenceSet or list of JointDistribution, optional
+        Meet the budget for every distribution in this set; by default for ``joint`` alone. A
+        confidence set needs LIP, ALIP or LDP. Distributions of a list are covered besides
+        ``joint``.
+
+        .. versionchanged:: 0.2
+            A list of distributions is accepted.
 
     Returns
     -------
@@ -85,9 +89,10 @@ def watchdog(
         raise InvalidParameterError(
             f'randomization must be "merge" or "uniform", not {randomization!r}.'
         )
+    over = checked_set(over, joint)
     if over is not None and delta:
         raise InvalidParameterError(
-            "delta is not defined over a confidence set; use delta=0 or leave out the set."
+            "delta is not defined over several distributions; use delta=0 or leave out over."
         )
     target = _target(notion, delta, epsilon_max)
     merging = MergedColumns(joint, notion, over, canonical_order(joint))

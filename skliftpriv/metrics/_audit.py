@@ -14,7 +14,7 @@ from .. import measures
 from .._arrays import FloatArray, Label
 from .._format import html_card, html_table, number, text_table
 from ..confidence import clopper_pearson
-from ..estimators import CountedRows, LiftSanitizer
+from ..estimators import CountedRows, ReleasingShell
 from ..exceptions import InvalidParameterError, UnsupportedNotionError
 from ..frames import ContingencyTable, Table, as_columns
 from ..notions import Notion
@@ -131,7 +131,7 @@ class AuditReport:
 
 
 def audit(
-    estimator: LiftSanitizer,
+    estimator: ReleasingShell,
     X: Any,
     *,
     sensitive_features: Any = None,
@@ -168,7 +168,7 @@ def audit(
     >>> audit(sanitizer.fit(load_adult("train")), load_adult("test")).verdict
     'holds'
     """
-    if not isinstance(estimator, LiftSanitizer):
+    if not isinstance(estimator, ReleasingShell):
         raise InvalidParameterError(
             f"{type(estimator).__name__} is not a sanitiser; pass the step that sanitises, or use "
             "audit_columns on the released column."

@@ -11,11 +11,12 @@ from scipy.sparse import csr_array, vstack
 from scipy.special import entr
 from sklearn.utils.validation import check_is_fitted
 
-from ..estimators import LiftSanitizer
+from ..channel import Channel
+from ..distribution import JointDistribution
+from ..estimators import ReleasingShell
 from ..exceptions import InvalidParameterError
 from ..frames import Table, encode_rows
 from ..measures import entropy
-from ..mechanisms import ChannelResult
 from ..report import LeakageSummary
 
 __all__ = ["joint_leakage", "leakage_together", "protects_column"]
@@ -25,7 +26,7 @@ _MOST_ENTRIES = 5_000_000
 
 
 def joint_leakage(
-    sanitizers: Sequence[LiftSanitizer], X: Any, *, sensitive_features: Any = None
+    sanitizers: Sequence[ReleasingShell], X: Any, *, sensitive_features: Any = None
 ) -> LeakageSummary:
     """Measure what several columns leak together when each is sanitised on its own.
 
@@ -64,10 +65,10 @@ def joint_leakage(
     >>> joint_leakage(each, adult).max_log_lift > 0
     True
     """
-    if isinstance(sanitizers, LiftSanitizer) or not len(sanitizers):
+    if isinstance(sanitizers, ReleasingShell) or not len(sanitizers):
         raise InvalidParameterError("joint_leakage needs a list of at least one fitted sanitiser.")
     for sanitizer in sanitizers:
-        if not isinstance(sanitizer, LiftSanitizer):
+        if not isinstance(sanitizer, ReleasingShell):
             raise InvalidParameterError(
                 f"{sanitizer!r} is not a sanitiser, such as SubsetMergingSanitizer()."
             )
@@ -91,13 +92,13 @@ def joint_leakage(
     )
 
 
-def protects_column(sanitizer: LiftSanitizer) -> bool:
+def protects_column(sanitizer: ReleasingShell) -> bool:
     """Tell whether S was a column of X at fit, rather than passed on its own."""
     return bool(sanitizer.layout_.sensitive)
 
 
 def leakage_together(
-    sanitised: Sequence[tuple[LiftSanitizer, Any]],
+    sanitised: Sequence[tuple[ReleasingShell, Any]],
     plain: Sequence[Any],
     sensitive: Sequence[Any] | None,
     *,
@@ -156,26 +157,25 @@ def _shares(group: np.ndarray, symbol: np.ndarray, n_groups: int) -> csr_array:
 
 
 def _coded(
-    sanitizer: LiftSanitizer, X: Any, given: Any
+    sanitizer: ReleasingShell, X: Any, given: Any
 ) -> tuple[np.ndarray, np.ndarray, csr_array]:
     """Return for every row the code of its input and of its X, and what every input releases."""
     name, channel = type(sanitizer).__name__, sanitizer.channel_
     if channel is None:
-        n_values = len(sanitizer.joint_.p_x)
+        n_values = sanitizer.release_.releaser.p_x.size
         raise InvalidParameterError(
             f"{name} of {', '.join(sanitizer.layout_.useful_names)} has {n_values} values and so "
             f"2^{n_values} outputs, too many to measure together with other columns; use another "
             "mechanism, or merge values first."
         )
-    result = sanitizer.result_
-    sampled = result.certified.channel if isinstance(result, ChannelResult) else channel
+    p_x = sanitizer.release_.releaser.p_x
+    sampled: Channel = getattr(sanitizer, "conditional_channel_", channel)
     codes = sanitizer.encode(X, sensitive_features=given if sanitizer.needs_sensitive else None)
     # Values not seen at fit are replaced by a draw from the distribution of Y.
-    anyone = csr_array(channel.p_y(sanitizer.joint_.p_x)[None, :])
+    anyone = csr_array(channel.p_y(p_x)[None, :])
     rows = csr_array(vstack([sampled.sparse, anyone]))
     # Inputs of a mechanism that sees S are pairs (s, x), with x varying fastest.
-    n_x = len(sanitizer.joint_.p_x)
-    x_codes = np.where(codes < 0, n_x, codes % n_x)
+    x_codes = np.where(codes < 0, p_x.size, codes % p_x.size)
     return np.where(codes < 0, rows.shape[0] - 1, codes), x_codes, rows
 
 
@@ -213,9 +213,11 @@ def _too_large(entries: float) -> InvalidParameterError:
     )
 
 
-def _check_sensitive(sanitised: Sequence[tuple[LiftSanitizer, Any]], values: list[Any]) -> None:
+def _check_sensitive(sanitised: Sequence[tuple[ReleasingShell, Any]], values: list[Any]) -> None:
     for sanitizer, _ in sanitised:
-        labels = sanitizer.joint_.sensitive_labels
+        # A sanitiser that was loaded from a file may not know them.
+        joint: JointDistribution | None = getattr(sanitizer, "joint_", None)
+        labels = values if joint is None else joint.sensitive_labels
         if set(values).isdisjoint(labels):
             raise InvalidParameterError(
                 f"The sensitive values are like {values[0]!r}, but {type(sanitizer).__name__} of "

@@ -19,7 +19,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import FeatureUnion, Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from ..estimators import LiftSanitizer
+from ..estimators import ReleasingShell
 from ..exceptions import InvalidParameterError
 from ..frames import Table, as_columns
 from ._joint import protects_column
@@ -38,14 +38,14 @@ class Part:
     ----------
     step : str
         The path, for messages.
-    sanitizer : LiftSanitizer or None
+    sanitizer : ReleasingShell or None
         The fitted sanitiser on this path, if any.
     rows : callable
         Returns the input of the sanitiser, or the columns if there is none.
     """
 
     step: str
-    sanitizer: LiftSanitizer | None
+    sanitizer: ReleasingShell | None
     rows: Callable[[], Any]
 
     @property
@@ -108,7 +108,7 @@ def _walk(part: Any, rows: Callable[[], Any], step: str) -> list[Part]:
     part = _unwrapped(part)
     if next(_sanitizers(part), None) is None:
         return _without_sanitizer(part, rows, step)
-    if isinstance(part, LiftSanitizer):
+    if isinstance(part, ReleasingShell):
         check_is_fitted(part)
         return [Part(step or type(part).__name__, part, rows)]
     if isinstance(part, Pipeline):
@@ -158,9 +158,9 @@ def _check_later(inner: Any, parts: list[Part], where: str) -> None:
         )
 
 
-def _sanitizers(part: Any) -> Iterator[LiftSanitizer]:
+def _sanitizers(part: Any) -> Iterator[ReleasingShell]:
     part = _unwrapped(part)
-    if isinstance(part, LiftSanitizer):
+    if isinstance(part, ReleasingShell):
         yield part
     else:
         for _, inner, _ in _children(part):

@@ -20,14 +20,18 @@ import numpy as np
 from .._arrays import FloatArray
 from ..exceptions import InvalidParameterError
 from ..measures._lift import inverse, log_power_mean, mean_distance
-from ._base import Notion, check_budget, is_number
+from ._average import Average
+from ._base import Notion, check_budget, finite_exp, finite_expm1, is_number
 from ._exact import exp_below, power_above
+from ._polyhedral import ALIP
 from ._sides import Side
 
 __all__ = ["AlphaLift", "Chi2Lift", "L1Lift"]
 
 # Above this order the exact check takes the largest lift, which is at least the power mean.
 _LARGEST_ORDER = 10_000
+# Lifts beyond exp(-300) do not occur.
+_LARGEST_SCALE = 300.0
 
 
 @dataclass(frozen=True)
@@ -60,6 +64,17 @@ class _AveragedLift(Notion):
     @property
     def budget(self) -> dict[str, float]:
         return {f"{self.key}_lift_inverse": self.lower, f"{self.key}_lift": self.upper}
+
+    def rows(self, lift: FloatArray) -> FloatArray:
+        # Without budget on one side all lifts are 1, which is linear.
+        return ALIP(0.0, 0.0).rows(lift) if self.perfect else np.zeros((0, lift.shape[1]))
+
+    def averages(self) -> tuple[Average, ...]:
+        return () if self.perfect else self._sides()
+
+    @abstractmethod
+    def _sides(self) -> tuple[Average, ...]:
+        """Return the inverse and the lift as averages, for positive budgets."""
 
     def side(self, name: str) -> Side:
         short = "inverse" if name.endswith("inverse") else "lift"
@@ -119,6 +134,23 @@ class L1Lift(_AveragedLift):
     def _exact_average(self, value: Sequence[Fraction], p_s: Sequence[Fraction]) -> Fraction:
         return sum((p * abs(v - 1) for p, v in zip(p_s, value, strict=True)), Fraction(0))
 
+    def _sides(self) -> tuple[Average, ...]:
+        return (
+            Average(
+                lambda lift: np.abs(1 / lift - 1),
+                lambda lift: np.sign(lift - 1) / lift**2,
+                finite_expm1(self.lower),
+                turn=1.0,
+                with_slope=lambda slope: np.sqrt(-1 / slope),
+            ),
+            Average(
+                lambda lift: np.abs(lift - 1),
+                lambda lift: np.sign(lift - 1),
+                finite_expm1(self.upper),
+                with_slope=np.ones_like,
+            ),
+        )
+
     def __str__(self) -> str:
         return f"({self.lower:g}, {self.upper:g})-l1-lift privacy"
 
@@ -146,6 +178,22 @@ class Chi2Lift(_AveragedLift):
 
     def _exact_average(self, value: Sequence[Fraction], p_s: Sequence[Fraction]) -> Fraction:
         return sum((p * (v - 1) ** 2 for p, v in zip(p_s, value, strict=True)), Fraction(0))
+
+    def _sides(self) -> tuple[Average, ...]:
+        return (
+            Average(
+                lambda lift: (1 / lift - 1) ** 2,
+                lambda lift: 2 * (lift - 1) / lift**3,
+                finite_expm1(self.lower) ** 2,
+                turn=1.5,
+            ),
+            Average(
+                lambda lift: (lift - 1) ** 2,
+                lambda lift: 2 * (lift - 1),
+                finite_expm1(self.upper) ** 2,
+                with_slope=lambda slope: 1 + slope / 2,
+            ),
+        )
 
     def __str__(self) -> str:
         return f"({self.lower:g}, {self.upper:g})-chi2-lift privacy"
@@ -193,5 +241,28 @@ class AlphaLift(_AveragedLift):
         terms = (p * power_above(v, self.alpha) for p, v in zip(p_s, value, strict=True))
         return sum(terms, Fraction(0))
 
+    def rows(self, lift: FloatArray) -> FloatArray:
+        if self.alpha > _LARGEST_ORDER:  # as in the exact check
+            return ALIP(self.lower, self.upper).rows(lift)
+        return super().rows(lift)
+
+    def averages(self) -> tuple[Average, ...]:
+        return () if self.alpha > _LARGEST_ORDER else super().averages()
+
+    def _sides(self) -> tuple[Average, ...]:
+        # Divided by the threshold, so that high orders do not overflow.
+        return _power(-self.alpha, -self.lower), _power(self.alpha, self.upper)
+
     def __str__(self) -> str:
         return f"({self.lower:g}, {self.upper:g})-alpha-lift privacy of order {self.alpha:g}"
+
+
+def _power(order: float, log_scale: float) -> Average:
+    """Bound the mean of (lift / exp(log_scale))^order by 1."""
+    scale = finite_exp(max(log_scale, -_LARGEST_SCALE))
+    return Average(
+        lambda lift: (lift / scale) ** order,
+        lambda lift: order * (lift / scale) ** (order - 1) / scale,
+        bound=1.0,
+        with_slope=lambda slope: scale * (slope * scale / order) ** (1 / (order - 1)),
+    )

@@ -15,6 +15,7 @@ from .._arrays import FloatArray
 from .._format import factor, number
 from ..exceptions import InvalidParameterError, UnsupportedNotionError
 from ..measures._range import Box
+from ._average import Average
 from ._sides import MAX_LIFT, MIN_LIFT, SIDES, Side
 
 __all__ = ["Notion"]
@@ -206,6 +207,8 @@ class Notion(ABC):
     def rows(self, lift: FloatArray) -> FloatArray:
         """Return A such that an output with posterior v over X meets the budget iff A v <= 0.
 
+        If there are :meth:`averages`, they must be within their bounds as well.
+
         Parameters
         ----------
         lift : ndarray of shape (n_sensitive, n_useful)
@@ -213,8 +216,15 @@ class Notion(ABC):
         """
         raise UnsupportedNotionError(
             "This mechanism needs a notion that is a set of linear inequalities on an output, such "
-            f"as LIP, ALIP or LDP; {self} has no rows."
+            f"as LIP, ALIP or LDP, or of averages of the lift; {self} has neither."
         )
+
+    def averages(self) -> tuple[Average, ...]:
+        """Return the averages of functions of the lift that the notion bounds besides its rows.
+
+        .. versionadded:: 0.2
+        """
+        return ()
 
 
 def _on_the_safe_side(bound: float) -> float:
@@ -227,6 +237,11 @@ def _on_the_safe_side(bound: float) -> float:
 def finite_exp(budget: float) -> float:
     """Return exp(budget), or a finite number above every lift where that would overflow."""
     return math.exp(min(budget, _LARGEST_EXPONENT))
+
+
+def finite_expm1(budget: float) -> float:
+    """Return exp(budget) - 1 without loss for small budgets, finite for large ones."""
+    return math.expm1(min(budget, _LARGEST_EXPONENT))
 
 
 def is_number(value: object) -> bool:

@@ -33,7 +33,6 @@ class SRLIP(_LiftBand):
 
     epsilon: float
     key = "srlip"
-    supports_confidence = False
     per_output = False
 
     def __post_init__(self) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..channel import Channel
 from ..distribution import JointDistribution
-from ..estimators import LiftSanitizer
+from ..estimators import ReleasingShell
 from ..mechanisms import MechanismResult
 from ..notions import Notion
 from ..views import ReleaseView
@@ -47,7 +47,7 @@ class ReleaseDisplay:
         return display.plot(ax, **options)
 
     @classmethod
-    def from_estimator(cls, estimator: LiftSanitizer, *, ax: Any = None, **options: Any) -> Self:
+    def from_estimator(cls, estimator: ReleasingShell, *, ax: Any = None, **options: Any) -> Self:
         """Draw what a fitted sanitiser does.
 
         Parameters

@@ -168,7 +168,7 @@ class LiftDisplay(ReleaseDisplay):
         handles = []
         if self.outside_before.any() or self.outside_after.any():
             label = (
-                f"outside {self.release.band_name}: {int(self.outside_before.sum())} cells before, "
+                f"outside {self.release.band_name}: {int(self.outside_before.sum())} lifts before, "
                 f"{int(self.outside_after.sum())} after"
             )
             handles.append(patch(label=label, **_OUTSIDE))

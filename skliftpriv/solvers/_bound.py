@@ -10,18 +10,22 @@ from __future__ import annotations
 
 import numpy as np
 
-from ._column_pool import ColumnPool
-from ._image import FloatArray, IntArray
-from ._lp import PolytopeLP
+from ._boxes import BoolArray
+from ._column_pool import WORTH_A_COLUMN, ColumnPool
+from ._image import FloatArray, IntArray, clean
+from ._lift_boxes import LiftPartition
 from ._partition import Partition
-from ._presolve import ReducedProblem
-from ._pricing import clean, descend
+from ._presolve import Oracle, ReducedProblem
+from ._pricing import descend
 from ._state import SolverState
 
 _BATCH = 256
 """Boxes that are bounded before new posteriors and prices are taken into account."""
-_SEARCHED = 32
-"""Boxes of a batch that are searched for better posteriors in any case."""
+_SEARCHED = 2
+"""Boxes of a batch that are searched in any case, unless posteriors are vertices of a polytope
+that count for themselves."""
+_STEEP = 1e-12
+"""With slopes taken here, almost no posterior costs more than the linear function says."""
 _FIRST = 0.25
 """Share of the information that the first tolerance is; each further one is half as large."""
 _SHARE = 0.5
@@ -39,8 +43,8 @@ class BoundImprover:
         The polytope.
     pool : ColumnPool
         The master problem; receives posteriors that are found on the way.
-    lp : PolytopeLP
-        The polytope of allowed posteriors, for local searches.
+    lp : Oracle
+        Finds allowed posteriors, for local searches.
     largest : ndarray of shape (n,)
         Largest entry of each symbol over the polytope.
     """
@@ -50,17 +54,19 @@ class BoundImprover:
         state: SolverState,
         reduced: ReducedProblem,
         pool: ColumnPool,
-        lp: PolytopeLP,
+        lp: Oracle,
         largest: FloatArray,
     ) -> None:
-        self._state, self._pool, self._lp = state, pool, lp
-        self._partition = Partition(reduced, largest)
+        self._state, self._reduced, self._pool, self._lp = state, reduced, pool, lp
+        kind = Partition if reduced.averages is None else LiftPartition
+        self._partition = kind(reduced, largest)
+        self._searches_worst = lp.curved or not reduced.utility.identity
 
     def run(self) -> None:
-        """Refine until the gap is closed or the time limit is reached."""
+        """Refine until the gap is closed, time is up or the boxes fill their memory."""
         state = self._state
         tolerance = _FIRST * state.scale.information
-        while not state.finished:
+        while not state.finished and not state.full:
             below = self._partition.refresh(self._pool.prices, -tolerance)
             self._note_bound()
             if below.size:
@@ -79,22 +85,42 @@ class BoundImprover:
     def _refine(self, boxes: IntArray, tolerance: float) -> None:
         """Bound boxes by linear programs, split those that stay below, and add posteriors."""
         partition, pool = self._partition, self._pool
-        split, points, found = [], [], []
-        for rank, box in enumerate(boxes):
+        # Neighbours among the boxes of a symbol are alike, so that a few simplex steps lead from
+        # the solution of one to that of the next.
+        rank = np.lexsort((boxes, partition.top[boxes]))
+        boxes = boxes[rank]
+        points, found = np.tile(pool.p, (boxes.size, 1)), list[FloatArray]()
+        solved = np.zeros(boxes.size, dtype=bool)
+        for k, (box, cost) in enumerate(zip(boxes, partition.costs(boxes), strict=True)):
             if self._state.out_of_time:
                 break
-            v = partition.evaluate(int(box))
-            if v is None:
-                continue
-            v = clean(v)
-            # The worst boxes are searched even if their own point is not good enough.
-            if rank < _SEARCHED or pool.utility.entropy(v) - pool.prices @ v < 0:
-                slopes = pool.utility.slopes(v)
-                found.append(descend(self._lp, pool.utility, pool.prices, slopes)[0])
-            if partition.bound[box] < -tolerance:
-                split.append(box)
-                points.append(v)
-        if split:
-            partition.split(np.array(split), np.array(points))
+            point = partition.evaluate(int(box), cost)
+            if point is not None:
+                points[k], solved[k] = clean(point), True
+        found.extend(map(self._found_from, points[solved & self._promising(points, rank)]))
+        below = np.flatnonzero(solved & (partition.bound[boxes] < -tolerance))
+        self._state.full = below.size > partition.room
+        below = below[: partition.room]
+        if below.size:
+            partition.split(boxes[below], points[below])
         if found:
             pool.add(np.array(found))
+
+    def _found_from(self, v: FloatArray) -> FloatArray:
+        """Search for a better posterior from the point of a box."""
+        pool, near = self._pool, self._reduced.start_near(v)
+        slopes = pool.utility.slopes(v)
+        best, cost = descend(self._lp, pool.utility, pool.prices, slopes, near)
+        if near is None and cost > float(pool.utility.entropy(v) - v @ pool.prices):
+            # Flat slopes at 0 led away from a vertex that is the best one near v.
+            steep = pool.utility.slopes(v, _STEEP)
+            best, _ = descend(self._lp, pool.utility, pool.prices, steep)
+        return best
+
+    def _promising(self, points: FloatArray, rank: IntArray) -> BoolArray:
+        """Tell from which points of boxes, the worst first in rank, a search is worthwhile."""
+        pool = self._pool
+        near = [self._reduced.start_near(v) for v in points]
+        allowed = np.array([v if at is None else at for v, at in zip(points, near, strict=True)])
+        worth = pool.utility.entropy(allowed) - allowed @ pool.prices < WORTH_A_COLUMN
+        return np.asarray(worth | (rank < _SEARCHED)) if self._searches_worst else worth

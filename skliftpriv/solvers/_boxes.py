@@ -9,11 +9,13 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from ._image import FloatArray, Image, entropy, plogp
+from ._image import FloatArray, Image, IntArray, entropy, plogp
 
 BoolArray = npt.NDArray[np.bool_]
 
 _SMALLEST = 1e-9
+_HELPS = 0.3
+"""Members of a tail are branched on if they have this share of the largest one."""
 _NARROW = 1e-12
 """Intervals narrower than this get a constant instead of a chord."""
 
@@ -49,25 +51,23 @@ def tail_range(
 
 
 def linear_bound(
-    lower: FloatArray, upper: FloatArray, tail: BoolArray, point: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """Return ``(cost, constant)`` with ``cost @ v + constant <= H(v)`` on each box.
+    lower: FloatArray, upper: FloatArray, tail: BoolArray, lumped: BoolArray
+) -> FloatArray:
+    """Return ``cost`` with ``cost @ v <= H(v)`` for the posteriors v of each box.
 
-    There are two bounds for the tail. One is the sum of its chords. The other uses that the tail
-    cannot be empty: with h(t) = -t log t and the tail mass m in [m0, m1],
-    sum_{tail} h(v_j) = h(m) + sum_{tail} v_j log(m / v_j), where h(m) lies above its chord and
-    m / v_j is at least max(1, m0 / upper_j). The one that is higher at ``point``, where a tight
-    bound is needed, is taken.
+    There are two bounds for the tail. One is the sum of its chords. The other, for boxes that are
+    ``lumped``, uses that the tail cannot be empty: with h(t) = -t log t and the tail mass m in
+    [m0, m1], sum_{tail} h(v_j) = h(m) + sum_{tail} v_j log(m / v_j), where h(m) lies above its
+    chord and m / v_j is at least max(1, m0 / upper_j).
     """
     slope, intercept = chord(lower, upper)
-    own = intercept.sum(axis=1)
+    joint = tail & lumped[:, None]
     least, most = tail_range(lower, upper, tail)
     tail_slope, tail_intercept = chord(least, most)
     spread = np.log(np.maximum(least[:, None] / np.maximum(upper, _SMALLEST), 1.0))
-    joint_cost = np.where(tail, tail_slope[:, None] + spread, slope)
-    joint = np.where(tail, 0.0, intercept).sum(axis=1) + tail_intercept
-    better = (joint_cost * point).sum(axis=1) + joint > (slope * point).sum(axis=1) + own
-    return np.where(better[:, None], joint_cost, slope), np.where(better, joint, own)
+    constant = np.where(joint, 0.0, intercept).sum(axis=1) + np.where(lumped, tail_intercept, 0.0)
+    # Posteriors sum to 1, so a constant may be added to every coordinate instead.
+    return np.where(joint, tail_slope[:, None] + spread, slope) + constant[:, None]
 
 
 def corner_bound(utility: Image, lower: FloatArray) -> FloatArray:
@@ -108,26 +108,36 @@ def box_minimum(cost: FloatArray, lower: FloatArray, upper: FloatArray) -> Float
     return (lower * cost).sum(axis=1) + (filled * sorted_cost).sum(axis=1)
 
 
-def branch_coordinate(
-    lower: FloatArray, upper: FloatArray, tail: BoolArray, point: FloatArray
-) -> int:
-    """Choose the coordinate of one box whose split raises the bound most at ``point``.
+def branch_coordinates(
+    lower: FloatArray, upper: FloatArray, tail: BoolArray, points: FloatArray, most: int
+) -> IntArray:
+    """Choose the coordinates of each box whose split raises the bound most at its point.
 
-    The error of the bound has three parts: the chords of branched coordinates, the chord
-    over the tail mass, and the spread of the tail. The last is reduced by branching on
-    the largest tail member, the second by narrowing the widest branched coordinate.
+    The error of the bound has three parts: the chords of branched coordinates, the chord over the
+    tail mass, and the spread of the tail. The second is reduced by narrowing the widest branched
+    coordinate. The last is reduced by branching on the largest members of the tail, on several at
+    once: after a split on one of them alone the others would be next.
+
+    Returns
+    -------
+    coordinates : ndarray of shape (b, most)
+        The best first; -1 for none.
     """
     slope, intercept = chord(lower, upper)
-    error = np.where(upper - lower > 1e-7, plogp(point) - slope * point - intercept, 0.0)
-    branched = np.flatnonzero(~tail)
-    if branched.size == 0 or branched.size == tail.size:
-        return int(np.argmax(error))
-    mass = point[tail].sum(keepdims=True)
-    tail_slope, tail_intercept = chord(*tail_range(lower[None], upper[None], tail[None]))
-    mass_error = float((plogp(mass) - tail_slope * mass - tail_intercept)[0])
-    spread = float(plogp(point[tail]).sum() - plogp(mass)[0])
-    if spread > error[branched].sum() + mass_error:
-        return int(np.argmax(np.where(tail, point, -1.0)))
-    worst = branched[np.argmax(error[branched])]
-    widest = branched[np.argmax((upper - lower)[branched])]
-    return int(worst if error[worst] > mass_error else widest)
+    error = np.where(upper - lower > 1e-7, plogp(points) - slope * points - intercept, 0.0)
+    own = np.where(tail, 0.0, error)
+    mass = np.where(tail, points, 0.0).sum(axis=1)
+    tail_slope, tail_intercept = chord(*tail_range(lower, upper, tail))
+    mass_error = plogp(mass) - tail_slope * mass - tail_intercept
+    spread = np.where(tail, plogp(points), 0.0).sum(axis=1) - plogp(mass)
+    widest = np.where(tail, -1.0, upper - lower).argmax(axis=1)
+    alike: BoolArray = np.asarray(tail.all(axis=1) | ~tail.any(axis=1))
+    worst = np.where(alike[:, None], error, own).argmax(axis=1)
+    chosen = np.full((len(points), most), -1)
+    chosen[:, 0] = np.where(alike | (own.max(axis=1) > mass_error), worst, widest)
+    helped = np.flatnonzero(~alike & (spread > own.sum(axis=1) + mass_error))
+    held = np.where(tail[helped], points[helped], 0.0)
+    largest = np.argsort(-held, axis=1, kind="stable")[:, :most]
+    held = np.take_along_axis(held, largest, axis=1)
+    chosen[helped, : largest.shape[1]] = np.where(held >= _HELPS * held[:, :1], largest, -1)
+    return chosen

@@ -6,6 +6,7 @@ import numpy as np
 
 from ._bound import BoundImprover
 from ._column_pool import ColumnPool
+from ._pair_columns import price_pairs
 from ._planes import PlaneImprover
 from ._presolve import ReducedProblem
 from ._pricing import first_columns, price_heuristically
@@ -13,7 +14,7 @@ from ._state import SolverState
 
 
 def generate_columns(
-    reduced: ReducedProblem, pool: ColumnPool, state: SolverState, random_state: int
+    reduced: ReducedProblem, pool: ColumnPool, state: SolverState, random_state: int, certify: bool
 ) -> None:
     """Find good posteriors heuristically, then bound the optimum and improve them.
 
@@ -27,11 +28,18 @@ def generate_columns(
         Clock; receives value and bound.
     random_state : int
         Seed of the search.
+    certify : bool
+        Whether to bound the optimum.
     """
-    lp = reduced.polytope()
+    rng = np.random.default_rng(random_state)
+    if reduced.utility.identity and reduced.polyhedral:
+        price_pairs(reduced, pool, state, rng)
+    lp = reduced.oracle()
     found, largest = first_columns(reduced, lp, state)
     pool.add(found, always=True)
-    price_heuristically(pool, lp, state, np.random.default_rng(random_state))
+    price_heuristically(pool, lp, state, rng)
+    if not certify:
+        return
     if not state.finished and PlaneImprover.suits(reduced):
         PlaneImprover(state, reduced, pool, lp).run()
     if not state.finished:

@@ -60,7 +60,7 @@ class CouplingPricer:
     @staticmethod
     def suits(reduced: ReducedProblem) -> bool:
         """Tell whether the inputs fall into few classes, each mapped to one part."""
-        if reduced.utility.symbols is None:
+        if reduced.utility.symbols is None or reduced.averages is not None:
             return False
         n_classes = len(np.unique(np.round(reduced.directions, 13), axis=1).T)
         return n_classes <= _MOST_CLASSES and n_classes < reduced.p.size

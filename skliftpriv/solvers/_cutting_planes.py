@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from ._column_pool import ColumnPool
-from ._image import FloatArray
+from ._image import FloatArray, clean
 from ._lp import PolytopeLP, PolytopePoint
-from ._pricing import clean, descend, price_heuristically
+from ._pricing import descend, price_heuristically
 from ._problem import FEASIBILITY, PosteriorProblem, PosteriorSolution
 from ._state import SolverState
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cached_property
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -32,10 +34,21 @@ def entropy(v: FloatArray) -> FloatArray:
     return plogp(v).sum(axis=-1)
 
 
-def first_rows(rows: FloatArray) -> IntArray:
+def clean(v: FloatArray) -> FloatArray:
+    """Set rounding errors in posteriors to 0 and rescale them to sum 1."""
+    v = np.where(v > 1e-12, v, 0.0)
+    return np.asarray(v / v.sum(axis=-1, keepdims=True))
+
+
+def first_rows(rows: FloatArray | csr_array) -> IntArray:
     """Return for each row the number of the first one that is equal to it, as 0, 1, 2, ..."""
     known: dict[bytes, int] = {}  # far faster than np.unique on thousands of long rows
-    return np.array([known.setdefault(row.tobytes(), len(known)) for row in rows], dtype=np.intp)
+    keys: Iterable[bytes] = (row.tobytes() for row in rows)
+    if isinstance(rows, csr_array):
+        rows = csr_array(rows.sorted_indices())  # a copy: others may share the indices
+        parts = (slice(*ends) for ends in pairwise(rows.indptr))
+        keys = (rows.indices[part].tobytes() + rows.data[part].tobytes() for part in parts)
+    return np.array([known.setdefault(key, len(known)) for key in keys], dtype=np.intp)
 
 
 def sums_of_groups(array: FloatArray, group_of: IntArray, axis: int) -> FloatArray:
@@ -72,6 +85,11 @@ class Image:
             return None
         return self.matrix.argmax(axis=0)
 
+    @property
+    def n_mixed(self) -> int:
+        """Number of parts that an input can be mapped to at once."""
+        return 1 if self.matrix is None or self.symbols is not None else len(self.matrix)
+
     @cached_property
     def _sparse(self) -> csr_array | None:
         """U as a sparse matrix if most of its entries are 0, as for pairs (s, x)."""
@@ -91,13 +109,18 @@ class Image:
         """Turn linear functions of the image into linear functions of the posterior."""
         return cost if self.matrix is None else cost @ self.matrix
 
-    def entropy(self, v: FloatArray) -> FloatArray:
-        """Return the entropies of the images of posteriors."""
+    def entropy(self, v: FloatArray | csr_array) -> FloatArray:
+        """Return the entropies of the images of posteriors, which may be sparse."""
+        if isinstance(v, csr_array) and self.identity:
+            return np.asarray(csr_array((plogp(v.data), v.indices, v.indptr), v.shape).sum(axis=1))
         return entropy(self.of(v))
 
-    def slopes(self, v: FloatArray) -> FloatArray:
-        """Return the slopes of H(U v) at v, up to a constant that sum v = 1 makes irrelevant."""
-        return self.pulled_back(-np.log(np.maximum(self.of(v), _FLOOR)))
+    def slopes(self, v: FloatArray, floor: float = _FLOOR) -> FloatArray:
+        """Return the slopes of H(U v) at v, up to a constant that sum v = 1 makes irrelevant.
+
+        Those of parts below ``floor`` are taken there, because the slope at 0 is infinite.
+        """
+        return self.pulled_back(-np.log(np.maximum(self.of(v), floor)))
 
 
 class Scale(NamedTuple):

@@ -3,16 +3,16 @@
 Only t = b.v matters to the entropy, where b is the first row of U. For prices pi, let
 phi(t) = max {pi.v : v allowed, b.v = t}, which is concave and piecewise linear. The least reduced
 cost is the minimum of h(t) - phi(t), where h is the binary entropy. On each linear piece this
-function is concave, so the minimum is attained where two pieces meet, at a vertex.
+function is concave, so the minimum is attained where two pieces meet, at a vertex. If averages of
+the lift are bounded, phi is concave but curved, and lines enclose it as closely as needed.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from ._image import FloatArray, entropy
+from ._image import FloatArray, clean, entropy
 from ._presolve import ReducedProblem
-from ._pricing import clean
 from ._state import SolverState
 
 _NEGATIVE = -1e-10
@@ -20,6 +20,9 @@ _FLAT = 1e-11
 """A vertex that lifts phi by less than this is due to rounding."""
 _NARROW = 1e-12
 """Levels closer than this are one."""
+_SHARE = 0.1
+"""A curved piece is divided if it is higher than its ends by this share of the requested gap, or of
+what it may gain."""
 _STEEP = 1e4
 """Slope, relative to the prices, of the lines that touch phi at its ends."""
 
@@ -38,7 +41,7 @@ class LevelPricer:
     def __init__(self, reduced: ReducedProblem, state: SolverState) -> None:
         assert reduced.utility.matrix is not None
         self._reduced, self._b, self._state = reduced, reduced.utility.matrix[0], state
-        self._lp = reduced.polytope()
+        self._lp = reduced.oracle()
         lowest, highest = self._best(self._b), self._best(-self._b)
         first = [lowest[0], highest[0]]
         for cost in -np.eye(reduced.p.size):  # the vertices with the largest entries
@@ -95,7 +98,12 @@ class LevelPricer:
             slope = float(prices @ (two - one)) / (t2 - t1)
             middle, at_zero = self._touching(slope, prices)
             t = float(self._b @ middle)
-            higher = at_zero + slope * t1 > prices @ one + _FLAT
+            flat = _FLAT
+            if not self._reduced.polyhedral:  # phi is curved: divide as far as that matters
+                least = self._least(slope, at_zero, t1, t2)
+                flat = max(_SHARE * max(self._state.gap_nats, -least), _FLAT)
+                flat = np.inf if least > 0 else flat
+            higher = at_zero + slope * t1 > prices @ one + flat
             if higher and t1 + _NARROW < t < t2 - _NARROW:
                 found.append(middle)
                 pieces += [(one, middle), (middle, two)]

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import highspy
 import numpy as np
+from scipy.sparse import csr_array
 
 from ..exceptions import SkliftprivError
 from ._image import FloatArray, IntArray
@@ -26,15 +27,23 @@ _OPTIONS: dict[str, bool | int | float | str] = {
 _Status = highspy.HighsModelStatus
 
 
-def _highs() -> highspy.Highs:
+_DUAL, _PRIMAL = 1, 4
+"""Strategies of the simplex method."""
+
+
+def _highs(**options: bool | int | float | str) -> highspy.Highs:
     solver = highspy.Highs()
-    for name, value in _OPTIONS.items():
+    for name, value in (_OPTIONS | options).items():
         solver.setOptionValue(name, value)
     return solver
 
 
 def _dense(
-    matrix: FloatArray, lower: FloatArray, upper: FloatArray, cost: FloatArray
+    matrix: FloatArray,
+    lower: FloatArray,
+    upper: FloatArray,
+    cost: FloatArray,
+    **options: bool | int | float | str,
 ) -> highspy.Highs:
     """Return a solver of {lower <= A x <= upper, 0 <= x <= 1} with a dense matrix A."""
     m, n = matrix.shape
@@ -47,7 +56,7 @@ def _dense(
     model.a_matrix_.start_ = np.arange(n + 1, dtype=np.int32) * m
     model.a_matrix_.index_ = np.tile(np.arange(m, dtype=np.int32), n)
     model.a_matrix_.value_ = matrix.T.ravel()
-    solver = _highs()
+    solver = _highs(**options)
     solver.passModel(model)
     return solver
 
@@ -88,10 +97,21 @@ class PolytopeLP:
     simplex steps.
     """
 
-    def __init__(self, directions: FloatArray, lo: FloatArray, hi: FloatArray) -> None:
+    #: Whether minimisers may be other points than vertices of a polytope.
+    curved: bool = False
+
+    def __init__(
+        self, directions: FloatArray, lo: FloatArray, hi: FloatArray, *, dual: bool = True
+    ) -> None:
         n = directions.shape[1]
         matrix = np.vstack([directions, np.ones(n)])
-        self._solver = _dense(matrix, np.append(lo, 1.0), np.append(hi, 1.0), np.zeros(n))
+        lower, upper = np.append(lo, 1.0), np.append(hi, 1.0)
+        self._strategy = _DUAL if dual else _PRIMAL
+        options = {
+            "simplex_strategy": self._strategy,
+            "primal_simplex_bound_perturbation_multiplier": 0.0,
+        }
+        self._solver = _dense(matrix, lower, upper, np.zeros(n), **options)
         self._columns = np.arange(n, dtype=np.int32)
         self._free = (np.zeros(n), np.ones(n))
         self._boxed = False
@@ -117,18 +137,27 @@ class PolytopeLP:
         duals = np.array(solution.row_dual)
         return PolytopePoint(np.array(solution.col_value), duals[:-1], float(duals[-1]))
 
-    def add_rows(self, directions: FloatArray) -> None:
-        """Append rows ``d @ v <= 0`` after the row of sum v = 1."""
+    def follow(self, cost: FloatArray, v: FloatArray) -> PolytopePoint | None:
+        """Return a point at least as good as v: the minimiser, wherever v is."""
+        return self.minimise(cost)
+
+    def add_rows(self, directions: FloatArray, upper: FloatArray | None = None) -> None:
+        """Append rows ``d @ v <= upper``, by default 0, after the row of sum v = 1."""
         count, n = directions.shape
         self._solver.addRows(
             count,
             np.full(count, -highspy.kHighsInf),
-            np.zeros(count),
+            np.zeros(count) if upper is None else upper,
             directions.size,
             np.arange(count, dtype=np.int32) * n,
             np.tile(self._columns, count),
             directions.ravel(),
         )
+
+    def change_rows(self, index: IntArray, lower: FloatArray, upper: FloatArray) -> None:
+        """Change the ends of rows."""
+        for row, lo, hi in zip(index.tolist(), lower.tolist(), upper.tolist(), strict=True):
+            self._solver.changeRowBounds(row, lo, hi)
 
     def row_duals(self) -> FloatArray:
         """Return the duals of all rows at the last solution."""
@@ -140,9 +169,17 @@ class PolytopeLP:
 
     def infeasibility_ray(self) -> FloatArray:
         """Return row multipliers that prove the last box empty; zeros if unknown."""
+        return self._ray()[:-1]
+
+    def _ray(self) -> FloatArray:
         solver: Any = self._solver  # the type stubs lack rays
         _, known, ray = solver.getDualRay()
-        n_rows = solver.getNumRow() - 1
+        if not known:  # only the dual simplex leaves one
+            solver.setOptionValue("simplex_strategy", _DUAL)
+            solver.run()
+            _, known, ray = solver.getDualRay()
+            solver.setOptionValue("simplex_strategy", self._strategy)
+        n_rows = solver.getNumRow()
         return np.array(ray, dtype=float)[:n_rows] if known else np.zeros(n_rows)
 
 
@@ -220,22 +257,21 @@ class MasterLP:
         self._solver.passModel(model)
         self.n_columns = 0
 
-    def add(self, posteriors: FloatArray, costs: FloatArray) -> None:
+    def add(self, posteriors: FloatArray | csr_array, costs: FloatArray) -> None:
         """Append one column per row of ``posteriors``."""
-        count = len(posteriors)
+        count = posteriors.shape[0]
         if count == 0:
             return
-        which, index = np.nonzero(posteriors)
-        starts = np.searchsorted(which, np.arange(count)).astype(np.int32)
+        rows = csr_array(posteriors)
         self._solver.addCols(
             count,
             np.asarray(costs, dtype=float),
             np.zeros(count),
             np.full(count, highspy.kHighsInf),
-            index.size,
-            starts,
-            index.astype(np.int32),
-            posteriors[which, index],
+            rows.nnz,
+            rows.indptr[:-1].astype(np.int32),
+            rows.indices.astype(np.int32),
+            rows.data,
         )
         self.n_columns += count
 

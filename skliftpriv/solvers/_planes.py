@@ -13,10 +13,10 @@ import numpy as np
 
 from ._column_pool import ColumnPool
 from ._envelope import Envelope
-from ._image import FloatArray, IntArray, entropy, first_rows
-from ._lp import ImageLP, ImagePoint, PolytopeLP
-from ._presolve import ReducedProblem
-from ._pricing import clean, descend
+from ._image import FloatArray, IntArray, clean, entropy, first_rows
+from ._lp import ImageLP, ImagePoint
+from ._presolve import Oracle, ReducedProblem
+from ._pricing import descend
 from ._state import SolverState
 
 _PARTS = (3, 4, 5, 6, 7)
@@ -53,12 +53,12 @@ class PlaneImprover:
         The polytope.
     pool : ColumnPool
         The master problem; receives posteriors that are found on the way.
-    lp : PolytopeLP
-        The polytope of allowed posteriors, for local searches.
+    lp : Oracle
+        Finds allowed posteriors, for local searches.
     """
 
     def __init__(
-        self, state: SolverState, reduced: ReducedProblem, pool: ColumnPool, lp: PolytopeLP
+        self, state: SolverState, reduced: ReducedProblem, pool: ColumnPool, lp: Oracle
     ) -> None:
         assert reduced.utility.matrix is not None
         self._state, self._reduced, self._pool, self._lp = state, reduced, pool, lp
@@ -75,7 +75,7 @@ class PlaneImprover:
     def suits(reduced: ReducedProblem) -> bool:
         """Tell whether the image has few parts."""
         matrix = reduced.utility.matrix
-        return matrix is not None and len(matrix) in _PARTS
+        return matrix is not None and len(matrix) in _PARTS and reduced.polyhedral
 
     def run(self) -> None:
         """Add planes until the gap is closed, the time is up, or nothing is left to cut off."""

@@ -7,6 +7,7 @@ from scipy.optimize import nnls
 from scipy.sparse import csc_array, csr_array
 from scipy.sparse.linalg import splu
 
+from ._averages import Averages
 from ._image import FloatArray, Image, first_rows, sums_of_groups
 from ._lp import MasterLP
 from ._problem import FEASIBILITY, PosteriorProblem
@@ -24,13 +25,19 @@ _TOUCH = 1e-6
 
 
 def _merge_duplicates(
-    v: FloatArray, q: FloatArray, image: FloatArray
+    v: FloatArray, q: FloatArray, image: FloatArray, averages: Averages | None = None
 ) -> tuple[FloatArray, FloatArray]:
-    """Average posteriors whose images agree to ten digits (the average stays allowed).
+    """Average posteriors whose images agree to ten digits, if the average is allowed.
 
-    Nothing is lost of what is to be kept, and the output says less about S.
+    Nothing is lost of what is to be kept, and the output says less about S. The average is always
+    allowed unless averages of the lift are not convex.
     """
     group = first_rows(np.round(image, 10) + 0.0)  # no negative zeros
+    if averages is not None and not averages.convex:
+        merged = sums_of_groups(q[:, None] * v, group, axis=0)
+        lost = averages.excess(merged / merged.sum(axis=1, keepdims=True)) > FEASIBILITY
+        apart = np.where(lost[group], np.arange(len(v)) + len(lost), group)
+        group = np.unique(apart, return_inverse=True)[1]
     weights = np.bincount(group, weights=q).astype(float)
     merged = sums_of_groups(q[:, None] * v, group, axis=0)
     keep = weights > _DROP
@@ -100,9 +107,12 @@ def _pull_inside(v: FloatArray, problem: PosteriorProblem) -> FloatArray:
     Mixing into all of them keeps their average. It is left out if the share would be large and
     cost utility, because p itself is close to the boundary, as with budgets near zero.
     """
-    excess = v @ problem.rows.T - 0.9 * FEASIBILITY
-    room = 0.9 * FEASIBILITY - problem.rows @ problem.p_x
-    share = float((excess / (np.maximum(excess, 0.0) + room)).max(initial=0.0))
+    if problem.averages is not None:
+        share = float(problem.averages.shares(v, problem.p_x, FEASIBILITY).max())
+    else:
+        excess = v @ problem.rows.T - 0.9 * FEASIBILITY
+        room = 0.9 * FEASIBILITY - problem.rows @ problem.p_x
+        share = float((excess / (np.maximum(excess, 0.0) + room)).max(initial=0.0))
     if not 0.0 < share <= _TOUCH:
         return v
     return (1.0 - share) * v + share * problem.p_x
@@ -132,7 +142,7 @@ def polish(
         return p[None].copy(), np.ones(1)  # a constant output; not reached unless the LP failed
     v, q = _balance(v, q, p)
     if not utility.identity:
-        v, q = _merge_duplicates(v, q, utility.of(v))
+        v, q = _merge_duplicates(v, q, utility.of(v), problem.averages)
     v = _pull_inside(v, problem)
     order = np.argsort(-q, kind="stable")
     return v[order], q[order]

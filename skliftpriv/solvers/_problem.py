@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from ..exceptions import InfeasibleError, InvalidDistributionError, InvalidParameterError
+from ._averages import Averages
 from ._image import FloatArray, Image, Scale, entropy
 
-Status = Literal["optimal", "gap_reached", "time_limit", "interrupted"]
+Status = Literal["optimal", "gap_reached", "time_limit", "memory_limit", "interrupted"]
 
 FEASIBILITY = 1e-9
 """Largest accepted violation of a row by a returned posterior."""
@@ -54,6 +56,9 @@ class PosteriorProblem:
         that are tightest at v. p_x must meet all of them, and v is allowed if it meets these.
     image : array-like of shape (k, n), optional
         The matrix U; its columns are distributions. None for the identity.
+    averages : Averages, optional
+        Further conditions: averages of functions of the lift that are bounded. They take the
+        place of rows, of which there are none then.
 
     Examples
     --------
@@ -66,6 +71,7 @@ class PosteriorProblem:
     rows: FloatArray
     separate: Callable[[FloatArray], FloatArray] | None = None
     image: FloatArray | None = None
+    averages: Averages | None = None
 
     def __post_init__(self) -> None:
         p_x = np.array(self.p_x, dtype=float)
@@ -88,11 +94,24 @@ class PosteriorProblem:
                 f"p_x violates a row by {worst:.3g}, so not even a constant output is allowed. "
                 "Check that the rows were built from the same joint distribution as p_x."
             )
+        if self.averages is not None:
+            self._check_averages(self.averages, rows, p_x / p_x.sum())
         image = None if self.image is None else _distributions(self.image, p_x.size)
         for name, value in (("p_x", p_x / p_x.sum()), ("rows", rows), ("image", image)):
             if value is not None:
                 value.setflags(write=False)
             object.__setattr__(self, name, value)
+
+    def _check_averages(self, averages: Averages, rows: FloatArray, p_x: FloatArray) -> None:
+        if len(rows) or self.separate is not None:
+            raise InvalidParameterError("Give either rows or averages.")
+        if averages.lift.shape != (averages.weights.size, p_x.size):
+            raise InvalidParameterError(
+                f"averages must have lifts of shape ({averages.weights.size}, {p_x.size}), got "
+                f"{averages.lift.shape}."
+            )
+        if averages.excess(p_x[None])[0] > FEASIBILITY:
+            raise InfeasibleError("p_x exceeds an average, so not even a constant is allowed.")
 
     @property
     def n_symbols(self) -> int:
@@ -103,6 +122,11 @@ class PosteriorProblem:
     def utility(self) -> Image:
         """What an output costs, as a function of its posterior."""
         return Image(self.image)
+
+    @property
+    def convex(self) -> bool:
+        """Whether mixtures of allowed posteriors are allowed."""
+        return self.averages is None or self.averages.convex
 
     @property
     def scale(self) -> Scale:
@@ -129,8 +153,8 @@ class PosteriorSolution:
 
     Attributes
     ----------
-    posteriors : ndarray of shape (k, n)
-        ``posteriors[y] = P(X = . | Y = y)``.
+    posteriors : ndarray or csr_array of shape (k, n)
+        ``posteriors[y] = P(X = . | Y = y)``; sparse if there are thousands of inputs.
     weights : ndarray of shape (k,)
         ``weights[y] = P(Y = y)``.
     p_x : ndarray of shape (n,)
@@ -140,17 +164,19 @@ class PosteriorSolution:
         none.
     upper_bound : float
         No feasible mechanism keeps a larger share (up to floating point).
-    status : {"optimal", "gap_reached", "time_limit", "interrupted"}
+    status : {"optimal", "gap_reached", "time_limit", "memory_limit", "interrupted"}
         ``"optimal"`` if the gap is at rounding level, ``"gap_reached"`` if it is below
-        the requested one, otherwise the reason for stopping. ``"time_limit"`` is also the
-        status in the rare case that rounding leaves nothing to refine.
+        the requested one, otherwise the reason for stopping. ``"memory_limit"`` means that the
+        boxes of branch and bound fill the 256 MB that they may take. ``"time_limit"`` is also the
+        status if nothing is left to refine before: by rounding, which is rare, or because a search
+        in blocks finds nothing better.
     seconds : float
         Wall time.
     n_columns, n_nodes : int
         Number of posteriors evaluated and of boxes bounded.
     """
 
-    posteriors: FloatArray
+    posteriors: FloatArray | csr_array
     weights: FloatArray
     p_x: FloatArray
     kept: float
@@ -168,5 +194,6 @@ class PosteriorSolution:
     @property
     def channel_matrix(self) -> FloatArray:
         """P(Y|X) of shape (n, k): rows x, columns y, each row summing to 1."""
-        matrix = (self.weights[:, None] * self.posteriors / self.p_x).T
+        v = self.posteriors.toarray() if isinstance(self.posteriors, csr_array) else self.posteriors
+        matrix = (self.weights[:, None] * v / self.p_x).T
         return matrix / matrix.sum(axis=1, keepdims=True)

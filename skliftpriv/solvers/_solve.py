@@ -7,8 +7,11 @@ from functools import partial
 from math import comb
 
 import numpy as np
+from scipy.sparse import csr_array
 
+from .._limits import MOST_POSTERIOR_CELLS
 from ..exceptions import InvalidParameterError, SkliftprivError
+from ._blocks import Outputs, improve_in_blocks
 from ._coarse import coarsened
 from ._column_generation import generate_columns
 from ._column_pool import ColumnPool
@@ -19,7 +22,7 @@ from ._image import FloatArray
 from ._levels import LevelPricer
 from ._pairs import PairPricer
 from ._polish import polish
-from ._presolve import ReducedProblem, expand, reduce_problem
+from ._presolve import ReducedProblem, expand, grouped_problem, reduce_problem
 from ._problem import PosteriorProblem, PosteriorSolution
 from ._state import SolverState
 from ._vertices import solve_by_enumeration
@@ -34,6 +37,10 @@ about 20,000 vertices, found in seconds.
 _COARSE_SHARE = 0.3
 _COARSE_GAP = 1e-3
 """Share of the time for a coarser problem to start from, and when that is solved well enough."""
+_MANY = 1000
+"""Problems with more inputs are first solved in blocks."""
+_BLOCK_SHARE = 0.5
+"""Share of the time for blocks if the search for posteriors of all inputs follows."""
 _SECONDS = 60.0
 """What a start is told without a time limit."""
 
@@ -41,12 +48,13 @@ _SECONDS = 60.0
 def solve(
     problem: PosteriorProblem,
     *,
-    start: Callable[[float], Iterator[FloatArray]] | None = None,
+    start: Callable[[float], Iterator[FloatArray | csr_array]] | None = None,
     method: str = "auto",
     gap: float = 1e-6,
     time_limit: float | None = None,
     verbose: bool | None = None,
     random_state: int = 0,
+    certify: bool = True,
 ) -> PosteriorSolution:
     """Find posteriors that keep the most information, with a certified gap to the optimum.
 
@@ -55,10 +63,10 @@ def solve(
     problem : PosteriorProblem
         Distribution of the input, privacy rows, and what is to be kept.
     start : callable, optional
-        Yields arrays of posteriors, shape (k, n), of which the allowed ones are used; its argument
-        is the number of seconds left. The solution keeps at least as much as the best mixture of
-        them that averages to p, after any time limit. Nothing is taken from it if there is no
-        search.
+        Yields arrays of posteriors, dense or sparse, shape (k, n), of which the allowed ones are
+        used; its argument is the number of seconds left. The solution keeps at least as much as
+        the best mixture of them that averages to p, after any time limit. Nothing is taken from
+        it if there is no search.
     method : {"auto", "column-generation", "vertices"}, default="auto"
         ``"vertices"`` enumerates all vertices with cddlib (GPL). It is for small
         problems only, and neither ``gap`` nor ``time_limit`` stops it. ``"column-generation"``
@@ -78,10 +86,14 @@ def solve(
         notebook once the work takes longer than three seconds.
     random_state : int, default=0
         Seed of the heuristic search; the optimum does not depend on it.
+    certify : bool, default=True
+        False to end when the heuristic search does, often with an upper bound of 1.
 
     Returns
     -------
     PosteriorSolution
+        With more than about 2,200 inputs its posteriors are sparse. If rows tell that many apart,
+        ``method`` is ignored: blocks of outputs are improved in turn.
 
     Notes
     -----
@@ -108,16 +120,43 @@ def solve(
     state = SolverState(problem.scale, gap, time_limit, verbose)
     first = iter(()) if start is None else start(state.left(default=_SECONDS))
     if problem.separate is not None:
-        posteriors, weights = solve_by_cutting_planes(
-            problem, first, state, random_state, partial(solve, method=method, verbose=False)
-        )
-    else:
-        reduced = reduce_problem(problem)
-        posteriors, weights = expand(
-            reduced, *_dispatch(reduced, first, state, method, random_state)
-        )
-    posteriors, weights = polish(problem, posteriors, weights)
-    return _solution(problem, state, posteriors, weights)
+        search = partial(solve, method=method, verbose=False)
+        dense = (_dense(part) for part in first)
+        found = solve_by_cutting_planes(problem, dense, state, random_state, search)
+        return _solution(problem, state, *polish(problem, *found))
+    reduced = reduce_problem(problem)
+    grouped = grouped_problem(problem, reduced)
+    first = (reduced.grouped(part) for part in first)
+    in_blocks = certify and reduced.utility.identity and reduced.polyhedral
+    large = in_blocks and reduced.p.size**2 > MOST_POSTERIOR_CELLS
+    many = in_blocks and reduced.p.size > _MANY and len(reduced.directions) > 1
+    if large or many:
+        limit = _BLOCK_SHARE * state.left(default=_SECONDS)
+        inner = state if large else SolverState(problem.scale, gap, limit, verbose=False)
+        search = partial(solve, gap=gap, verbose=False, certify=False)
+        outputs = improve_in_blocks(grouped, reduced, first, inner, random_state, search)
+        state.improve_bound(inner.bound)
+        first = _started(outputs.posteriors, inner)
+    if not large:
+        dense = (_dense(part) for part in first)
+        found = _dispatch(reduced, dense, state, method, random_state, certify)
+        outputs = Outputs(*polish(grouped, *found))
+    posteriors, weights = expand(reduced, *outputs)
+    if problem.n_symbols**2 <= MOST_POSTERIOR_CELLS:
+        posteriors = _dense(posteriors)
+    order = np.argsort(-weights, kind="stable")
+    return _solution(problem, state, posteriors[order], weights[order])
+
+
+def _dense(posteriors: FloatArray | csr_array) -> FloatArray:
+    return np.asarray(posteriors.toarray() if isinstance(posteriors, csr_array) else posteriors)
+
+
+def _started(posteriors: csr_array, state: SolverState) -> Iterator[csr_array]:
+    """Yield the posteriors of a first search, and then go on with an interrupt of it."""
+    yield posteriors
+    if state.interrupted:
+        raise KeyboardInterrupt
 
 
 def _dispatch(
@@ -126,10 +165,16 @@ def _dispatch(
     state: SolverState,
     method: str,
     random_state: int,
+    certify: bool = True,
 ) -> tuple[FloatArray, FloatArray]:
     if len(reduced.directions) == 0:  # the rows do not distinguish inputs: output them
         return np.eye(reduced.p.size), reduced.p
     if method == "vertices":
+        if reduced.averages is not None:
+            raise InvalidParameterError(
+                'method="vertices" needs linear inequalities; averages of the lift have infinitely '
+                'many extreme points: use method="auto".'
+            )
         return solve_by_enumeration(reduced, state)
     easier = len(reduced.directions) == 1 or CouplingPricer.suits(reduced)
     if method == "auto" and not easier and _few_vertices(reduced):
@@ -143,10 +188,10 @@ def _dispatch(
         if not easier:
             pool.add(_coarse_posteriors(reduced, state, method, random_state), always=True)
         for part in start:
-            pool.add(reduced.grouped(part), always=True)
+            pool.add(part, always=True)
         pricer = _exact_pricer(reduced, state) if method == "auto" else None
         if pricer is None:
-            generate_columns(reduced, pool, state, random_state)
+            generate_columns(reduced, pool, state, random_state, certify)
         else:
             price_exactly(pool, pricer, state)
     except KeyboardInterrupt:
@@ -178,7 +223,8 @@ def _exact_pricer(reduced: ReducedProblem, state: SolverState) -> Pricer | None:
             return CouplingPricer(reduced, state)
         except SkliftprivError:
             return None  # too many vertices, or cddlib failed
-    if reduced.utility.matrix is not None and len(reduced.utility.matrix) == 2:
+    binary = reduced.utility.matrix is not None and len(reduced.utility.matrix) == 2
+    if binary and reduced.convex:
         return LevelPricer(reduced, state)
     return None
 
@@ -190,12 +236,17 @@ def _few_vertices(reduced: ReducedProblem) -> bool:
     bounds the number of choices, of which about one in three hundred is a vertex.
     """
     n, r = reduced.p.size, len(reduced.directions)
+    if reduced.averages is not None:
+        return False
     choices = sum(comb(n, k) * comb(r, k - 1) * 2 ** (k - 1) for k in range(1, min(n, r + 1) + 1))
     return choices <= _FEW_CHOICES[reduced.utility.identity]
 
 
 def _solution(
-    problem: PosteriorProblem, state: SolverState, posteriors: FloatArray, weights: FloatArray
+    problem: PosteriorProblem,
+    state: SolverState,
+    posteriors: FloatArray | csr_array,
+    weights: FloatArray,
 ) -> PosteriorSolution:
     """Evaluate the final posteriors independently of the method that found them."""
     state.value = float(weights @ problem.utility.entropy(posteriors))

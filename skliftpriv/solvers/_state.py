@@ -36,6 +36,7 @@ class SolverState:
         self.n_columns = 0
         self.n_nodes = 0
         self.interrupted = False
+        self.full = False  # the memory of branch and bound
         self._start = time.perf_counter()
         self._limit = float("inf") if time_limit is None else time_limit
         self._progress = Progress(verbose)
@@ -79,7 +80,9 @@ class SolverState:
             return "optimal"
         if gap * self.scale.information <= self.gap_nats * (1 + 1e-6):
             return "gap_reached"
-        return "interrupted" if self.interrupted else "time_limit"
+        if self.interrupted:
+            return "interrupted"
+        return "memory_limit" if self.full and not self.out_of_time else "time_limit"
 
     def report(self, last: bool = False) -> None:
         """Update the progress line."""

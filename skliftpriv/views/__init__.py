@@ -6,17 +6,21 @@ from ._flow import MEANINGS, Flow, flow_order, spread
 from ._labels import short_labels, shorten, truncate
 from ._lift import LiftTable, lift_tables
 from ._picked import Picked, pick
-from ._release import ReleaseView
+from ._release import ChannelView, ReleaseView, channel_view
+from ._typical import TypicalTable, typical_table
 
 __all__ = [
     "MEANINGS",
     "CellRow",
+    "ChannelView",
     "Flow",
     "LiftTable",
     "Picked",
     "ReleaseView",
+    "TypicalTable",
     "axis_title",
     "cell_rows",
+    "channel_view",
     "checked_curve",
     "curve_points",
     "flow_order",
@@ -27,4 +31,5 @@ __all__ = [
     "shorten",
     "spread",
     "truncate",
+    "typical_table",
 ]

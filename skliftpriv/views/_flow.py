@@ -9,7 +9,7 @@ from sklearn.isotonic import isotonic_regression
 
 from .._arrays import FloatArray
 from ._picked import Picked
-from ._release import ReleaseView
+from ._release import ChannelView
 
 __all__ = ["MEANINGS", "Flow", "flow_order", "spread"]
 
@@ -47,7 +47,7 @@ class Flow:
     outputs: np.ndarray
 
     @classmethod
-    def of(cls, release: ReleaseView, x: Picked, y: Picked) -> Flow:
+    def of(cls, release: ChannelView, x: Picked, y: Picked) -> Flow:
         """Collect the flow of a release between picked values and picked outputs."""
         masses, kinds = release.flows, _kinds(release)
         for axis, picked in ((0, x), (1, y)):
@@ -93,9 +93,9 @@ def _own_order(picked: Picked) -> np.ndarray:
     return np.append(order, order.size) if picked.hidden.size else order
 
 
-def _kinds(release: ReleaseView) -> np.ndarray:
+def _kinds(release: ChannelView) -> np.ndarray:
     """Tell for every cell of the channel whether the value is kept, merged or changed."""
-    symbols = release.joint.useful_labels
+    symbols = release.inputs
     place = {symbol: i for i, symbol in enumerate(symbols)}
     kinds = np.full(release.matrix.shape, _CHANGED, dtype=object)
     for j, output in enumerate(release.outputs):

@@ -15,7 +15,17 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from skliftpriv.cells import ColumnValues, learn_cells, learning_rows
+from skliftpriv.cells import (
+    ColumnValues,
+    Sample,
+    _cells,
+    _partitions,
+    learn_cells,
+    learning_rows,
+)
+from skliftpriv.cells._features import features_matrix
+from skliftpriv.cells._scaled import ScaledColumns
+from skliftpriv.channel import set_label, short_text
 from skliftpriv.exceptions import InvalidParameterError
 
 from .tables import people, sample
@@ -223,11 +233,110 @@ def test_the_median_of_many_numbers_is_close_to_that_of_all():
     assert set(found) <= set(values)
 
 
-def test_rows_are_learnt_from_or_counted():
-    learnt, counted = learning_rows(900, apart=True)
-    assert learnt.size == 300
-    assert sorted([*learnt, *counted]) == list(range(900))
-    assert learning_rows(900, apart=False)[1] is None
-    many, everything = learning_rows(250_000, apart=False)
-    assert many.size == 100_000
-    assert everything is None
+def test_cells_are_learnt_from_some_of_the_rows():
+    assert learning_rows(900, apart=True).size == 300
+    assert learning_rows(900, apart=False).size == 900
+    assert learning_rows(250_000, apart=False).size == 100_000
+
+
+def test_scaled_columns_have_a_total_variance_of_one():
+    rows = sample(people(500))
+    features = rows.features()
+    matrix = features_matrix(features, rows.columns)
+    scaled = ScaledColumns(features, matrix)
+    dense = scaled.dense(matrix)
+    np.testing.assert_allclose(dense.mean(axis=0), 0, atol=1e-12)
+    np.testing.assert_allclose([dense[:, span].var(axis=0).sum() for span in scaled.spans], 1)
+    shifted = dense - scaled.sparse(matrix).toarray()
+    np.testing.assert_allclose(shifted, np.broadcast_to(shifted[0], shifted.shape), atol=1e-12)
+    unknown = np.full((1, len(features)), np.nan, dtype=np.float32)
+    numbers = [span.start for span in scaled.spans if span.stop - span.start == 1]
+    assert not scaled.dense(unknown)[0, numbers].any()
+
+
+@pytest.mark.parametrize("how", [20, KMeans(4, n_init=1, random_state=0)], ids=["tree", "k-means"])
+def test_wide_tables_are_learnt_from_fewer_rows(monkeypatch, how):
+    """Values, and not rows, are limited; typical values are those of all rows."""
+    rows = sample(people(1_000), None)
+    monkeypatch.setattr(_cells, "_MOST_VALUES", 2_000)
+    monkeypatch.setattr(_cells, "_ENOUGH_ROWS", 400)
+    monkeypatch.setattr("skliftpriv.frames._numbers._PART_VALUES", 100)
+    cells = learn_cells(how, rows)
+    assert cells.summary.n_rows == 500
+    codes = cells.encode(rows.columns)[0]
+    assert set(codes) == set(range(cells.summary.n_cells))
+    everyone = np.bincount(codes) / codes.size
+    ages = rows.columns[0].to_numpy()
+    assert cells.typical(everyone[None, :])[0] == [np.quantile(ages, 0.5, method="inverted_cdf")]
+    monkeypatch.setattr(_cells, "_ENOUGH_ROWS", 600)
+    assert learn_cells(how, rows).summary.n_rows == 600
+    # Indicators of categories are columns of an estimator of the user.
+    monkeypatch.setattr(_partitions, "_MOST_NUMBERS", 800)
+    assert learn_cells(how, rows).summary.n_rows == (600 if how == 20 else 100)
+
+
+START = pd.Timestamp("2015-03-01")
+SECONDS = np.random.default_rng(3).integers(0, 300_000_000, 1_500)
+COLUMNS = {
+    "days": START + pd.to_timedelta(SECONDS // 86_400, unit="D"),
+    "hours": START + pd.to_timedelta(SECONDS // 3_600, unit="h"),
+    "seconds": START + pd.to_timedelta(SECONDS, unit="s"),  # more than 32-bit numbers tell apart
+    "zoned": (START + pd.to_timedelta(SECONDS // 86_400, unit="D")).tz_localize("UTC"),
+    "spans": pd.to_timedelta(SECONDS // 86_400, unit="D"),
+    "pounds": 1_000_000_000 + 7 * SECONDS,
+    "negative": -SECONDS,
+    "gaps": np.where(SECONDS % 3 == 0, np.nan, SECONDS // 1_000_000 * 10.0),
+}
+
+
+@pytest.mark.parametrize("name", COLUMNS)
+def test_thresholds_are_round_and_exact(name):
+    """What a rule says decides on the cell, also for values between those that were seen."""
+    column = pd.Series(COLUMNS[name], name="x")
+    series = nw.from_native(column, series_only=True)
+    order = column.rank().fillna(0).to_numpy()
+    rows = Sample(["x"], [series], (order * 7 // 1_500).astype(int) % 2, None)
+    cells = learn_cells(8, rows)
+    assert len(cells.labels) > 4
+    near = pd.concat([column, column + (column.iloc[1] - column.iloc[0]) / 977]).dropna()
+    if name in ("pounds", "negative", "gaps"):
+        near = near.round()
+    codes = cells.encode([nw.from_native(near, series_only=True)])[0]
+    for code, label in enumerate(cells.labels):
+        inside = np.ones(len(near), dtype=bool)
+        for text in re.findall(r"x >= ([^,]+)|([^,#]+) <= x", label.partition(" ")[2]):
+            inside &= (near >= edge_of("".join(text), near)).to_numpy()
+        for text in re.findall(r"x < ([^,]+)", label):
+            inside &= (near < edge_of(text, near)).to_numpy()
+        np.testing.assert_array_equal(inside, codes == code, err_msg=label)
+    text = " ".join(cells.labels)
+    assert {"days": "00:00:00", "hours": ":00:00", "seconds": ":00"}.get(name, "") in text
+    assert not re.search(r"\d{4}-\d\d-\d\d \d\d:\d\d:(?!00)\d\d", text)
+    assert ("days" in text) == (name == "spans")
+
+
+def edge_of(text, values):
+    text = text.removesuffix(" or missing")
+    if values.dtype.kind == "m":
+        return pd.Timedelta(text)
+    if values.dtype.kind == "M" or hasattr(values.dtype, "tz"):
+        return pd.Timestamp(text, tz=getattr(values.dtype, "tz", None))
+    return float(text)
+
+
+def test_mixtures_are_named_by_rules_and_numbers_without_digests():
+    labels = learn_cells(60, sample(people(20_000))).labels
+    assert len({label.number for label in labels}) == len(labels)
+    for label in labels:
+        short = short_text(label)
+        assert len(short) <= 60
+        assert short == label or (short[-3:] == "..." and label.startswith(short[:-3]))
+    for n_members in (2, 4, 12, 30):
+        members = labels[:n_members]
+        text = set_label(members)
+        assert len(text) <= 200
+        assert all(label.number in text for label in members)
+        assert "+" not in text
+    assert re.search(r"\+\d+ #[0-9a-f]{8}\}$", set_label(labels))  # too many even for numbers
+    assert pickle.loads(pickle.dumps(labels)) == labels
+    assert pickle.loads(pickle.dumps(labels))[0].number == "#01"

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from skliftpriv.cli import _sanitize
+from skliftpriv.cli import _releasing
 from skliftpriv.cli._writers import CsvWriter
 
 WHICH = ["--sensitive", "s", "--useful", "x"]
@@ -16,13 +16,13 @@ def between(monkeypatch):
     """Do something after counting, before anything is released."""
 
     def arrange(action):
-        release = _sanitize._release
+        release = _releasing._written
 
         def changed(*args):
             action()
             return release(*args)
 
-        monkeypatch.setattr(_sanitize, "_release", changed)
+        monkeypatch.setattr(_releasing, "_written", changed)
 
     return arrange
 

@@ -79,10 +79,10 @@ def good(folder):
                 *WHICH,
                 "--mechanism",
                 "oue",
-                "--confidence",
+                "--delta",
                 ".9",
             ],
-            "--confidence is not an option of oue",
+            "--delta is not an option of oue",
         ),
         (
             [
@@ -99,7 +99,7 @@ def good(folder):
             "--notion is not an option of srlip",
         ),
         (
-            [*SANITIZE, "--mechanism", "orr", "--notion", "l1"],
+            [*SANITIZE, "--mechanism", "grr", "--notion", "l1"],
             "not supported",
         ),
         ([*SANITIZE, "--output", "bits"], "output"),

@@ -113,14 +113,14 @@ def test_an_interrupt_while_things_are_undone_waits_too(folder, run, monkeypatch
     def fail(*args, **options):
         raise OSError(28, "No space left")
 
-    undo = _outputs._Pending.undo
+    undo = _outputs.PendingFile.undo
 
     def interrupted(self):
         os.kill(os.getpid(), signal.SIGINT)
         undo(self)
 
     monkeypatch.setattr(_sanitize, "report_page", fail)
-    monkeypatch.setattr(_outputs._Pending, "undo", interrupted)
+    monkeypatch.setattr(_outputs.PendingFile, "undo", interrupted)
     done = run("sanitize", "in.csv", "-o", "o.csv", *WHICH, "--report", "r.html")
     assert done.status == 130
     assert "no file was written" in done.err
@@ -191,14 +191,14 @@ def test_an_interrupt_that_a_search_takes_for_its_end_releases_nothing(
     folder, run, monkeypatch, command
 ):
     (folder / "in.csv").write_text(ROWS)
-    found = LiftSanitizer.result_for
+    found = LiftSanitizer._result_for
 
     def stopped(self, *args):
         with suppress(KeyboardInterrupt):  # as solvers do, which return the best so far
             os.kill(os.getpid(), signal.SIGINT)
         return found(self, *args)
 
-    monkeypatch.setattr(LiftSanitizer, "result_for", stopped)
+    monkeypatch.setattr(LiftSanitizer, "_result_for", stopped)
     ends = ["-o", "o.csv"] if command == "sanitize" else ["--epsilons", "1"]
     done = run(command, "in.csv", *ends, *WHICH)
     assert done.status == 130

@@ -1,6 +1,7 @@
 """Whole tables: sanitisers that reduce rows to cells keep their promises."""
 
 import pickle
+import re
 from itertools import pairwise
 
 import narwhals as nw
@@ -173,6 +174,24 @@ def test_typical_rows_depend_on_the_output_alone():
     assert len(drawn) == len(releaser_rows)
 
 
+def test_the_page_shows_the_typical_rows():
+    sanitizer = target(output="typical", cells=12).fit(FRAME, INCOME)
+    released = sanitizer.transform(FRAME)
+    page = report_page(sanitizer)
+    text = page[page.index("The rows that are released") : page.index("<h2>The cells")]
+    assert all(f'<th scope="col">{name}</th>' in text for name in USEFUL)
+    shown = {tuple(re.findall("<td>(.*?)</td>", row)) for row in text.split("<tr>")[2:]}
+    for row in released.drop_duplicates().itertuples(index=False):
+        assert tuple("missing" if pd.isna(value) else str(value) for value in row) in shown
+    assert "rows that are released" not in report_page(sanitizer.set_params(output="label"))
+    wide = FRAME.assign(**{f"<{i}>": FRAME["age"] for i in range(30)})
+    page = report_page(target(output="typical", cells=40).fit(wide, INCOME))
+    assert "The first 15 of 34 columns are shown." in page
+    assert '<th scope="col">&lt;10&gt;</th>' in page
+    assert "<10>" not in page
+    assert "The 20 most probable of" in page
+
+
 def test_typical_rows_of_an_array_stay_numbers():
     array = np.column_stack(
         [FRAME["age"], FRAME["hours"], pd.factorize(FRAME["sex"], sort=True)[0]]
@@ -260,17 +279,43 @@ def test_with_confidence_cells_are_learnt_from_other_rows():
 def test_confidence_holds_for_the_distribution_that_rows_came_from():
     """The true levels of a large table, for cells and mechanisms fitted to samples of it."""
     everyone = people(200_000, seed=5)
-    broken = 0
-    for seed in range(20):
-        rows = everyone.sample(1_500, random_state=seed)
-        sanitizer = SubsetMergingSanitizer(
-            "sex", USEFUL, epsilon=0.7, cells=12, confidence=0.9
-        ).fit(rows, rows["income"])
-        p_sy = pd.crosstab(everyone["sex"], sanitizer.sample_outputs(everyone)).to_numpy()
-        p_sy = p_sy / p_sy.sum()
-        lift = p_sy / p_sy.sum(axis=0) / p_sy.sum(axis=1, keepdims=True)
-        broken += np.abs(np.log(lift)).max() > 0.7 + 0.02
-    assert broken <= 5  # two expected at most
+
+    def n_broken(confidence):
+        samples = [everyone.sample(1_500, random_state=seed) for seed in range(20)]
+        fitted = [
+            ORRSanitizer("sex", USEFUL, epsilon=0.7, cells=10, confidence=confidence).fit(
+                rows, rows["income"]
+            )
+            for rows in samples
+        ]
+        assert all(sanitizer.report_.nmi > 0.5 for sanitizer in fitted)
+        return sum(true_level(sanitizer, everyone) > 0.7 for sanitizer in fitted)
+
+    assert n_broken(None) >= 15  # the table and the mechanism are such that a breach is seen
+    assert n_broken(0.9) <= 2  # a tenth of the samples
+
+
+def true_level(sanitizer, everyone):
+    """Return the largest log-lift, in either direction, of a mechanism for all rows."""
+    s = pd.factorize(everyone["sex"])[0]
+    p_sx = np.zeros((2, sanitizer.joint_.shape[1]))
+    np.add.at(p_sx, (s, sanitizer.encode(everyone)), 1 / len(everyone))
+    p_sy = p_sx @ sanitizer.channel_.matrix
+    return np.abs(np.log(p_sy / np.outer(p_sx.sum(axis=1), p_sy.sum(axis=0)))).max()
+
+
+def test_fewer_cells_than_asked_for_are_told():
+    few = SubsetMergingSanitizer("sex", "job", epsilon=1.0, cells=50).fit(FRAME)
+    n_cells = few.cells_.summary.n_cells
+    assert (few.cells_.summary.asked, few.cells_.summary.fewer) == (50, True)
+    assert n_cells <= 5
+    words = f"{n_cells} cells (50 were asked for, but no more can be told apart), learnt from"
+    assert words in str(few.guarantee_)
+    assert words in report_page(few)
+    assert f"Cells({n_cells} cells (50 were asked for) of job" in repr(few.cells_)
+    for cells in (3, KMeans(3, n_init=1, random_state=0)):
+        enough = SubsetMergingSanitizer("sex", "job", epsilon=1.0, cells=cells).fit(FRAME)
+        assert "asked for" not in str(enough.guarantee_) + repr(enough.cells_)
 
 
 def test_batches_are_counted_in_the_cells_of_the_first():
@@ -344,9 +389,10 @@ def test_names_of_records_are_never_typical():
 
 
 def test_audit_and_attackers_agree_with_the_guarantee():
-    # Many cells may have a rare output, of which 20,000 rows do not tell enough.
-    sanitizer = target(epsilon=1.0, confidence=0.95, cells=10).fit(FRAME, INCOME)
-    fresh = people(20_000, seed=9)
+    # Many cells may have a rare output, of which few rows do not tell enough. A seed, since of 150
+    # other draws of 20,000 rows three were too few as well.
+    sanitizer = target(epsilon=1.0, confidence=0.95, cells=10, random_state=0).fit(FRAME, INCOME)
+    fresh = people(60_000, seed=9)
     assert audit(sanitizer, fresh[FRAME.columns]).verdict == "holds"
     released = sanitizer.transform(FRAME)
     gain = attacker_advantage(FRAME["sex"], released, random_state=0)
@@ -434,7 +480,8 @@ def test_the_types_of_released_columns_are_those_of_fit(output):
 def test_counted_rows_do_not_decide_on_cells_or_bins():
     """With confidence the rows that are counted may change nothing but the counts."""
     rng = np.random.default_rng(0)
-    learnt, counted = learning_rows(len(FRAME), apart=True)
+    learnt = learning_rows(len(FRAME), apart=True)
+    counted = np.setdiff1d(np.arange(len(FRAME)), learnt)
     pay = FRAME["age"] * 100.0 + rng.normal(size=len(FRAME))
     other, other_pay = FRAME.copy(), pay.copy()
     mixed = rng.permutation(counted)
@@ -539,12 +586,31 @@ def test_predictions_that_are_no_cells_are_explained(kind, message):
         typical(cells=Predicting(kind)).fit(FRAME, INCOME)
 
 
-def test_rows_are_put_into_cells_some_at_a_time(monkeypatch):
-    sanitizer = target().fit(FRAME, INCOME)
-    frame = FRAME.set_index("age", drop=False)
-    at_once = sanitizer.encode(frame)
-    monkeypatch.setattr("skliftpriv.cells._cells._CHUNK_ROWS", 7)
-    np.testing.assert_array_equal(sanitizer.encode(frame), at_once)
+@pytest.mark.parametrize("confidence", [None, 0.9])
+def test_rows_are_counted_and_put_into_cells_some_at_a_time(monkeypatch, confidence):
+    """Whatever the size of the parts, down to parts of which no row is counted."""
+    frame, pay = FRAME.head(900).set_index("age", drop=False), 1.5 * FRAME["age"].head(900)
+    pay.index = frame.index
+    weight = np.arange(900) % 3 if confidence is None else None
+    options = {"cells": 5, "confidence": confidence, "epsilon": 2.0}
+    at_once = target(**options).fit(frame, pay, sample_weight=weight)
+    codes = at_once.encode(frame)
+    monkeypatch.setattr("skliftpriv.frames._numbers._PART_ROWS", 4)
+    np.testing.assert_array_equal(at_once.encode(frame), codes)
+    in_parts = target(**options).fit(frame, pay, sample_weight=weight)
+    assert in_parts.joint_ == at_once.joint_
+    assert in_parts.guarantee_ == at_once.guarantee_
+    counts = [each.counted_.target for each in (in_parts, at_once)]
+    assert counts[0].edges == counts[1].edges
+    assert counts[0].table.useful == counts[1].table.useful
+    np.testing.assert_array_equal(counts[0].table.counts, counts[1].table.counts)
+
+
+def test_a_missing_target_is_told_with_all_that_are_missing(monkeypatch):
+    monkeypatch.setattr("skliftpriv.frames._numbers._PART_ROWS", 500)
+    income = INCOME.mask(np.arange(len(INCOME)) % 900 == 899)
+    with pytest.raises(InvalidParameterError, match="y is missing in 3 of 3,000 rows"):
+        target().fit(FRAME, income)
 
 
 def test_a_changed_parameter_of_an_estimator_of_cells_is_noticed():

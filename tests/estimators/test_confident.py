@@ -134,9 +134,12 @@ def assert_unfitted(sanitizer):
 
 
 @pytest.mark.parametrize("kind", [OUESanitizer, SRLIPSanitizer])
-def test_others_do_not_take_confidence(kind):
-    with pytest.raises(TypeError, match="confidence"):
-        kind("s", "x", confidence=0.95)
+def test_bits_and_side_channels_take_confidence(kind):
+    sanitizer = fitted(kind, epsilon=1.0)
+    assert sanitizer.guarantee_.holds
+    assert sanitizer.guarantee_.basis == "confidence 0.95"
+    assert sanitizer.guarantee_.achieved == sanitizer.report_.levels_worst
+    assert sanitizer.report_.nmi < fitted(kind, epsilon=1.0, confidence=None).report_.nmi
 
 
 def repeated(frame, n_rows):

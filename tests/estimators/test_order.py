@@ -18,7 +18,8 @@ from skliftpriv import (
     joint_leakage,
     mechanisms,
 )
-from skliftpriv.exceptions import InvalidParameterError
+from skliftpriv.exceptions import InvalidParameterError, UnknownCategoryError
+from skliftpriv.html import report_page
 from skliftpriv.model_selection import tradeoff_curve
 
 # Neither ascending nor descending as text.
@@ -188,3 +189,52 @@ def test_curves_compare_both():
     assert curve.satisfied.all()
     assert (np.diff(ordered) >= 0).all()
     assert free[-1] == ordered[-1] == 1.0
+
+
+DAYS = pd.Timestamp("2020-01-01") + pd.to_timedelta(10 * X, unit="D")
+
+
+@pytest.mark.parametrize(
+    ("values", "new", "expected"),
+    [
+        (10 * X, [-3, 0, 9, 10.5, 29.9, 35, 1e9], [0, 0, 0, 10, 20, 30, 40]),
+        ((10 * X).astype(float), [-np.inf, 14, np.inf], [0, 10, 40]),
+        (DAYS, DAYS.min() + pd.to_timedelta([-1, 12, 300], unit="D"), [0, 10, 40]),
+    ],
+)
+def test_new_values_belong_to_the_range_of_the_next_lower_one(values, new, expected):
+    sanitizer = ranges().fit(pd.DataFrame({"s": S, "x": values}))
+    table = pd.DataFrame({"x": new})
+    np.testing.assert_array_equal(sanitizer.encode(table), np.array(expected) // 10)
+    seen = pd.DataFrame({"x": pd.Series(values).drop_duplicates().sort_values()})
+    as_seen = sanitizer.transform(seen)["x"].to_numpy()[np.array(expected) // 10]
+    assert sanitizer.transform(table)["x"].tolist() == as_seen.tolist()
+    assert "count as the next lower one seen" in str(sanitizer.guarantee_)
+    assert "released like the next lower one" in report_page(sanitizer)
+
+
+def test_categories_that_never_occurred_have_a_place_by_their_order():
+    listed = ["least", *LEVELS[:2], "between", *LEVELS[2:]]
+    x = pd.Categorical([LEVELS[x] for x in X], categories=listed, ordered=True)
+    sanitizer = ranges().fit(pd.DataFrame({"s": S, "x": x}))
+    new = pd.DataFrame({"x": pd.Categorical(["least", "between", "top"], listed, ordered=True)})
+    np.testing.assert_array_equal(sanitizer.encode(new), [0, 1, 3])
+    with pytest.raises(UnknownCategoryError, match="such as 'other'"):
+        sanitizer.transform(pd.DataFrame({"x": ["other"]}))
+
+
+def test_what_has_no_place_in_the_order_is_refused_or_resampled():
+    frame = pd.DataFrame({"s": S, "x": X})
+    for strange in ("3", None, pd.Timestamp("2020-01-01")):
+        table = pd.DataFrame({"x": pd.Series([1, strange], dtype=object)})
+        with pytest.raises(UnknownCategoryError, match="1 value"):
+            ranges().fit(frame).transform(table)
+        codes = ranges(handle_unknown="resample").fit(frame).encode(table)
+        np.testing.assert_array_equal(codes, [1, -1])
+    # Which values are seen depends on the rows, so that a confidence set knows nothing of others.
+    sure = ranges(confidence=0.9).fit(frame)
+    assert "next lower" not in str(sure.guarantee_)
+    with pytest.raises(UnknownCategoryError, match=r"such as 1\.5"):
+        sure.transform(pd.DataFrame({"x": [1.5]}))
+    with pytest.raises(UnknownCategoryError, match=r"such as 1\.5"):
+        SubsetMergingSanitizer("s", "x").fit(frame).transform(pd.DataFrame({"x": [1.5]}))

@@ -37,7 +37,7 @@ def log_odds_of_seeds(sanitizer, released, seeds):
     The attacker knows the channel and the sampler, but not the rows: each seed gives the words,
     the words give y for every x, and the true seed makes x = "kept" likely.
     """
-    sampler = sanitizer._releaser._sampler
+    sampler = sanitizer.release_.releaser._sampler
     p_x = sanitizer.joint_.p_x
     scores = []
     for seed in seeds:
@@ -46,10 +46,10 @@ def log_odds_of_seeds(sanitizer, released, seeds):
         def words(n, stream=stream):
             return np.frombuffer(stream(4 * n), dtype=np.uint32)
 
-        word = words(released.size)
+        bits = words(released.size).astype(np.uint64) << np.uint64(32)
         likelihood = np.zeros(released.size)
         for x, p in enumerate(p_x):
-            drawn = sampler._sample_chunk(np.full(released.size, x), lambda n, w=word: w[:n])
+            drawn = sampler.sample_at(np.full(released.size, x), bits)
             likelihood += p * (drawn == released)
         scores.append(np.log(np.maximum(likelihood, 1e-3)).sum())
     return np.array(scores)
@@ -68,9 +68,9 @@ def test_that_attack_finds_a_seed_whose_stream_is_used_as_it_is():
     # The test above has power: noise that comes straight from the seed is recognised at once.
     sanitizer = ORRSanitizer(*PAIR, epsilon=0.5, output="code").fit(ADULT)
     codes = sanitizer.encode(ADULT[:500])
-    stream = np.random.default_rng(42).bytes
-    released = sanitizer._releaser._sampler._sample_chunk(
-        codes, lambda n: np.frombuffer(stream(4 * n), dtype=np.uint32)
+    words = np.frombuffer(np.random.default_rng(42).bytes(4 * codes.size), dtype=np.uint32)
+    released = sanitizer.release_.releaser._sampler.sample_at(
+        codes, words.astype(np.uint64) << np.uint64(32)
     )
     scores = log_odds_of_seeds(sanitizer, released, range(60))
     assert scores.argmax() == 42

@@ -23,7 +23,7 @@ def adult():
 def test_adult_through_a_pipeline(adult, sensitive):
     X = adult[[sensitive, *COLUMNS]]
     y = adult["income"] == ">50K"
-    sanitizer = SRLIPSanitizer(sensitive, COLUMNS, epsilon=1.0, time_limit=1.0)
+    sanitizer = SRLIPSanitizer(sensitive, COLUMNS, epsilon=1.0, time_limit=2.0)
     model = make_pipeline(
         sanitizer, OneHotEncoder(handle_unknown="ignore"), LogisticRegression(max_iter=200)
     ).fit(X, y)

@@ -1,6 +1,7 @@
 """fit(X, y) keeps what predicts y, whatever kind of column y is."""
 
 import pickle
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -12,11 +13,17 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, cross_validate
 from sklearn.pipeline import make_pipeline
 
-from skliftpriv import CountedRows, ORRSanitizer, mechanisms
-from skliftpriv.exceptions import InvalidParameterError, SizeLimitError, UselessReleaseWarning
+from skliftpriv import CountedRows, ORRSanitizer, SubsetMergingSanitizer, mechanisms
+from skliftpriv.exceptions import (
+    InvalidParameterError,
+    SizeLimitError,
+    TargetColumnWarning,
+    UselessReleaseWarning,
+)
 from skliftpriv.metrics import audit
 from skliftpriv.model_selection import tradeoff_curve
 
+from ..cells.tables import people
 from .income import ADULT, COLUMNS, INCOME, make_model
 from .samples import make_codes, make_frame
 
@@ -334,3 +341,26 @@ def test_a_curve_speaks_of_the_target():
     assert kept[0] < kept[-1]
     with pytest.raises(InvalidParameterError, match="there is none"):
         tradeoff_curve(sanitizer, FRAME, [0.5])
+
+
+@pytest.mark.parametrize("kind", ["same", "renamed", "numbers"])
+def test_a_target_among_the_useful_columns_is_named(kind):
+    rows = people(300)
+    pay = rows["age"] * 1.5 + rows["hours"].fillna(0)
+    y = {"same": rows["income"], "renamed": rows["income"] == "high", "numbers": pay}[kind]
+    table, name = (rows, "income") if kind != "numbers" else (rows.assign(pay=pay), "pay")
+    sanitizer = ORRSanitizer("sex", utility="target", cells=4)
+    with pytest.warns(TargetColumnWarning, match=f"the useful column '{name}'") as caught:
+        sanitizer.fit(table, y)
+    assert caught[0].filename == __file__
+    with pytest.warns(TargetColumnWarning, match=f"X.drop\\(columns='{name}'\\)"):
+        CountedRows.of(table, "sex", cells=4, target=y)
+    others = [column for column in table if column not in (name, "sex")]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", TargetColumnWarning)
+        ORRSanitizer("sex", others, utility="target", cells=4).fit(table, y)
+        # One row that differs is enough, and so is a single value.
+        other = np.where(np.arange(len(y)) == 299, y.iloc[3], y)
+        assert (other != y).any()
+        ORRSanitizer("sex", utility="target", cells=4).fit(table, other)
+        SubsetMergingSanitizer("sex", cells=4).fit(table.assign(one=1), np.ones(300))

@@ -169,11 +169,17 @@ def test_conditional_reporting_is_mixed_where_its_draws_leak(notion):
 
 
 @pytest.mark.parametrize("n", [30, 3000])
-def test_bounds_of_merged_symbols_are_attained(n):
+@pytest.mark.parametrize("empty", [0, 2])
+def test_bounds_of_merged_symbols_are_attained(n, empty):
     joint, over = table(3, 6, n)
+    # Symbols without rows are drawn, so that they, too, may end in a merged symbol.
+    counts = np.hstack([over.counts, np.zeros((over.shape[0], empty))])
+    labels = [*over.useful_labels, *"ab"[:empty]]
+    over = ConfidenceSet.from_counts(counts, over.sensitive_labels, labels, drawn=True)
     merging = MergedColumns(joint, LIP(1.0), over)
     subsets = np.array(list(product((0, 1), repeat=joint.shape[1]))[1:], dtype=float).T
-    found = merging.output_range(merging.columns @ subsets)
+    totals = merging.columns.sum(axis=1, keepdims=True)
+    found = over.drawing_from(joint).merged_range(merging.columns @ subsets, totals)
     for one, other in zip(found, over.output_range(subsets), strict=True):
         np.testing.assert_allclose(one, other, atol=1e-12)
 

@@ -284,7 +284,7 @@ def test_worst_sets_are_prefixes(n, alpha):
     given_s = joint.matrix / joint.p_s[:, None]
     brute = (1 + k * given_s @ bits) / (1 + k * joint.p_x @ bits)
     for notion in (LIP(1.0), ALIP(1.0, 1.0), LDP(1.0)):
-        sets = WorstSets(joint, pairs=isinstance(notion, LDP))
+        sets = WorstSets(joint.masses, pairs=isinstance(notion, LDP))
         found = worst_levels(notion, sets.lift(alpha), joint.p_s)
         wanted = worst_levels(notion, brute, joint.p_s)
         for side, level in wanted.items():
@@ -318,8 +318,8 @@ def test_large_alphabets_need_few_sets(n, notion, monkeypatch):
     for module in (_unary_encoding, _unary_sets):
         monkeypatch.setattr(module, "all_sets", lambda n: pytest.fail(f"2^{n} sets"))
     joint = make_joint(5, n, random_state=0)
-    assert WorstSets(joint, pairs=False).lift(1.0).shape == (5, 2 * 5 * n)
-    assert WorstSets(joint, pairs=True).lift(1.0).shape == (5, 4 * 5 * n)
+    assert WorstSets(joint.masses, pairs=False).lift(1.0).shape == (5, 2 * 5 * n)
+    assert WorstSets(joint.masses, pairs=True).lift(1.0).shape == (5, 4 * 5 * n)
     result = OUE(joint, notion)
     assert result.channel is None
     assert 0 <= slack(notion, result.report.levels_after) <= 1e-9

@@ -10,7 +10,7 @@ from skliftpriv.certificate import certified_by, quantize
 from skliftpriv.datasets import make_joint
 from skliftpriv.exceptions import InvalidParameterError, SizeLimitError
 from skliftpriv.mechanisms import _product, _side_channel, _side_check, _single_attribute
-from skliftpriv.mechanisms._side_channel import _attribute_codes, _mended
+from skliftpriv.mechanisms._side_channel import _mended, attribute_codes
 from skliftpriv.mechanisms._side_check import SideChannelCheck
 from skliftpriv.notions import SRLIP
 
@@ -105,7 +105,7 @@ def test_exact_check_agrees_with_the_level():
         matrix = np.random.default_rng(seed).dirichlet(np.ones(4), 6)
         weights = quantize(Channel(matrix))
         level = measures.srlip_level(joint.matrix, matrix, (2, 3)).level
-        codes = _attribute_codes(joint)
+        codes = attribute_codes(joint)
         assert SideChannelCheck(joint.masses, codes, SRLIP(level * (1 + 1e-9)))(weights).all()
         assert not SideChannelCheck(joint.masses, codes, SRLIP(level * (1 - 1e-9)))(weights).all()
 
@@ -122,7 +122,7 @@ def test_optimal_keeps_at_least_what_a_prototype_kept(seed, eps, at_least):
     assert result.report.satisfied
     assert result.nmi <= result.upper_bound <= 1
     assert joint.shape[1] == 36
-    assert SRLIP(eps).side_rows(joint.matrix, _attribute_codes(joint)).shape == (176, 36)
+    assert SRLIP(eps).side_rows(joint.matrix, attribute_codes(joint)).shape == (176, 36)
 
 
 @pytest.mark.parametrize(
@@ -220,7 +220,9 @@ def test_views_give_level_and_information_without_the_channel(shape):
     for seed in range(5):
         joint = sparse_joint(shape, seed)
         protocols = random_protocols(shape, np.random.default_rng(seed))
-        search = _product._ProductSearch(joint, SRLIP(1.0), _attribute_codes(joint), None, False)
+        search = _product._ProductSearch(
+            joint, SRLIP(1.0), attribute_codes(joint), _product.ProductLimits()
+        )
         # The search numbers values in the order in which they occur.
         protocols = [
             Channel(protocol.matrix[list(map(protocol.inputs.index, single.labels))], single.labels)
@@ -228,7 +230,7 @@ def test_views_give_level_and_information_without_the_channel(shape):
         ]
         found = search._product(np.ones(len(shape)), protocols)
         channel = mechanisms.product_channel(joint, protocols)
-        level = measures.srlip_level(joint.matrix, channel.matrix, _attribute_codes(joint)).level
+        level = measures.srlip_level(joint.matrix, channel.matrix, attribute_codes(joint)).level
         assert found.level == pytest.approx(level, abs=1e-12)
         kept = measures.mutual_information(channel.joint(joint.p_x))
         assert found.information == pytest.approx(kept, abs=1e-12)
@@ -261,7 +263,9 @@ def test_the_search_for_a_product_releases_nothing_if_there_is_no_time(monkeypat
 def test_the_search_for_a_product_stops_at_its_limit(limit):
     joint = product_joint((4, 4, 4), 0, 3)
     start = _product.time.monotonic()
-    channel, _ = _product.best_product(joint, SRLIP(0.5), _attribute_codes(joint), limit)
+    channel, _ = _product.best_product(
+        joint, SRLIP(0.5), attribute_codes(joint), _product.ProductLimits(limit)
+    )
     seconds = _product.time.monotonic() - start
     # The solver of the last protocol looks at the clock a few times more.
     assert limit <= seconds < limit + 50 * WorkClock.TICK
@@ -329,7 +333,7 @@ def test_floating_point_numbers_never_change_a_verdict(masses):
         if masses == "tiny":
             cells[1, :6] *= 1e-300
         joint = JointDistribution(cells / cells.sum(), useful_labels=list(np.ndindex(*shape)))
-        codes = _attribute_codes(joint)
+        codes = attribute_codes(joint)
         for share in (0.0, 0.5):  # a constant part is treated on its own
             matrix = share / 5 + (1 - share) * rng.dirichlet(np.full(5, 0.7), 12)
             weights = quantize(Channel(matrix))
@@ -377,7 +381,7 @@ def test_a_channel_that_exceeds_the_budget_is_mended():
     matrix = np.random.default_rng(0).dirichlet(np.ones(4), 6)
     # The last output meets the budget by itself.
     channel = Channel(np.hstack([0.5 * matrix, np.full((6, 1), 0.5)]))
-    check = SideChannelCheck(joint.masses, _attribute_codes(joint), SRLIP(0.2))
+    check = SideChannelCheck(joint.masses, attribute_codes(joint), SRLIP(0.2))
     assert check(quantize(channel)).tolist() == [False, False, False, False, True]
     certified = certified_by(channel, joint.p_x, check, mend=_mended)
     assert certified.satisfied

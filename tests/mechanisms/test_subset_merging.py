@@ -17,6 +17,9 @@ from skliftpriv import (
 )
 from skliftpriv.certificate import certify
 from skliftpriv.datasets import make_joint
+from skliftpriv.exceptions import SizeLimitError
+from skliftpriv.mechanisms import _subset_merging
+from skliftpriv.mechanisms._merging import MergedColumns
 
 NOTIONS = [
     LIP(0.5),
@@ -193,3 +196,19 @@ def test_many_symbols_are_merged_in_seconds_without_dense_matrices():
     result = mechanisms.subset_merging(joint, ALIP(0.5, 0.5))
     assert result.report.satisfied
     assert "matrix" not in vars(result.channel)
+
+
+def test_groups_that_are_found_in_parts_meet_the_budget(monkeypatch):
+    joint = make_joint(3, 60, random_state=2)
+    risky = MergedColumns(joint, LIP(0.3), None).risky
+    whole = _subset_merging.merged_groups(joint, LIP(0.3), None)
+    monkeypatch.setattr(_subset_merging, "MOST_PAIRS", 3 * risky.sum() ** 2 // 4)
+    with pytest.raises(SizeLimitError, match="comparisons"):
+        mechanisms.subset_merging(joint, LIP(0.3))
+    parts = _subset_merging.merged_groups(joint, LIP(0.3), None)
+    assert sorted(np.concatenate(parts)) == sorted(np.concatenate(whole))
+    assert {tuple(group) for group in parts} != {tuple(group) for group in whole}
+    lifts = [
+        joint.matrix[:, group].sum(axis=1) / joint.p_x[group].sum() / joint.p_s for group in parts
+    ]
+    assert np.abs(np.log(lifts)).max() <= 0.3

@@ -166,7 +166,7 @@ def test_mistakes_are_explained():
     with pytest.raises(InvalidParameterError, match="No sensitive column"):
         tradeoff_curve(SubsetMergingSanitizer(), ADULT, [1.0])
     with pytest.raises(UnsupportedNotionError, match="not supported"):
-        tradeoff_curve(ORRSanitizer(*PAIR, notion="chi2"), ADULT, [1.0])
+        tradeoff_curve(GRRSanitizer(*PAIR, notion="chi2"), ADULT, [1.0])
     with pytest.raises(InvalidParameterError, match="only one value"):
         tradeoff_curve(sanitizer, ADULT[ADULT["relationship"] == "Wife"], [1.0])
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from skliftpriv import ALIP, LDP, LIP, AlphaLift, Chi2Lift, L1Lift, measures
 from skliftpriv.exceptions import InvalidParameterError, UnsupportedNotionError
+from skliftpriv.notions import Notion
 from skliftpriv.notions._relaxed import RelaxedLift
 
 from ..strategies import any_joints, budgets, count_tables, joints
@@ -228,9 +229,15 @@ def test_rows_have_the_shapes_of_the_papers():
 
 
 @pytest.mark.parametrize("notion", AVERAGED, ids=str)
-def test_averaged_notions_have_no_rows_and_say_what_to_use(notion):
+def test_averaged_notions_are_averages_or_in_the_limit_rows(notion):
+    limit = getattr(notion, "alpha", 2.0) == np.inf
+    assert len(notion.rows(LIFT)) == (2 * len(LIFT) if limit else 0)
+    assert len(notion.averages()) == (0 if limit else 2)
+
+
+def test_a_notion_without_rows_says_what_to_use():
     with pytest.raises(UnsupportedNotionError, match="such as LIP, ALIP or LDP"):
-        notion.rows(LIFT)
+        Notion.rows(LIP(1), LIFT)
 
 
 # ---- exact arithmetic

@@ -7,6 +7,7 @@ from itertools import combinations
 
 import numpy as np
 from scipy.optimize import linprog
+from scipy.sparse import issparse
 from scipy.special import entr
 
 from skliftpriv.solvers import PosteriorProblem
@@ -88,6 +89,7 @@ def brute_force(problem: PosteriorProblem) -> float:
 def assert_sound(problem: PosteriorProblem, solution) -> None:
     """Check everything a solution promises, independently of the solver."""
     v, q = solution.posteriors, solution.weights
+    v = v.toarray() if issparse(v) else v
     assert np.all(v >= 0)
     assert np.all(q > 0)
     np.testing.assert_allclose(v.sum(axis=1), 1.0, atol=1e-12)

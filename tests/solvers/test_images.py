@@ -116,7 +116,9 @@ def refined(problem: PosteriorProblem, rng, rounds: int = 15) -> tuple[Partition
     points = np.vstack([vertices, rng.dirichlet(np.full(100, 0.05), 200) @ vertices])
     for _ in range(rounds):
         below = partition.refresh(rng.random(n), np.inf)[:3]
-        found = [(box, partition.evaluate(int(box))) for box in below]
+        found = [
+            (box, partition.evaluate(int(box), partition.costs(box[None])[0])) for box in below
+        ]
         found = [(box, v) for box, v in found if v is not None]
         boxes, middle = map(np.array, zip(*found, strict=True))
         partition.split(boxes, middle)
@@ -144,7 +146,7 @@ def test_partition_covers_and_bounds_every_posterior(build, seed: int) -> None:
     )
     inside = inside.all(axis=2)
     assert inside.any(axis=1).all()
-    below = points @ partition.cost[alive].T <= utility.entropy(points)[:, None] + 1e-7
+    below = points @ partition.costs(alive).T <= utility.entropy(points)[:, None] + 1e-7
     assert below[inside].all()
     for prices in rng.normal(0.5, 1.0, (5, points.shape[1])):
         partition.refresh(prices, np.inf)
@@ -167,7 +169,7 @@ def test_objective_bound_is_valid_at_any_prices(build, seed: int) -> None:
             below = partition.refresh(prices, np.inf)
             assert partition.objective_bound() <= optimum + 1e-8
             for box in below[:5]:
-                partition.evaluate(int(box))
+                partition.evaluate(int(box), partition.costs(box[None])[0])
             bound = partition.objective_bound()
             assert bound <= optimum + 1e-8
             # Lowering prices can only help.

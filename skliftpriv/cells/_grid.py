@@ -1,0 +1,101 @@
+"""Whole numbers, dates and spans of time as whole steps, which 32-bit numbers hold exactly."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import count
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+
+from .._arrays import FloatArray
+
+__all__ = ["Grid", "grid_of"]
+
+#: Steps that a grid may have. Trees compute with 32-bit numbers, which are exact up to 2^24; the
+#: middle of two steps has to be exact, too.
+_MOST_STEPS = 2**23
+#: Whole numbers up to this are exact.
+_EXACT = 2.0**53
+#: Steps of dates and spans of time, in microseconds.
+_TIMES = {
+    "microseconds": 1.0,
+    "milliseconds": 1e3,
+    "seconds": 1e6,
+    "minutes": 6e7,
+    "hours": 3.6e9,
+    "days": 8.64e10,
+}
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Numbers as steps from an origin; a number between two of them counts as the lower one.
+
+    Attributes
+    ----------
+    origin : float
+        The number of step 0.
+    step : float
+        The difference of two steps.
+    kind : {"numbers", "dates", "spans"}
+        What the numbers are; dates and spans of time are in microseconds.
+    """
+
+    origin: float
+    step: float
+    kind: str
+
+    def encode(self, numbers: FloatArray) -> FloatArray:
+        """Return the step of each number."""
+        return np.floor((numbers - self.origin) / self.step)
+
+    def above(self, edge: float) -> str:
+        """Write the first number whose step is above an edge."""
+        number = self.origin + (np.floor(edge) + 1) * self.step
+        if self.kind == "dates":
+            return str(np.datetime64(int(number), "us").astype("M8[s]")).replace("T", " ")
+        if self.kind == "spans":
+            unit = next(name for name, size in _TIMES.items() if size == self.step)
+            return f"{number / self.step:.0f} {unit}"
+        return f"{int(number)}" if abs(number) <= _EXACT else f"{number:.6g}"
+
+
+def grid_of(column: Any, numbers: FloatArray) -> Grid | None:
+    """Find steps for whole numbers, dates or spans of time; None for other numbers.
+
+    Steps are as coarse as the numbers are, such as days for dates without a time. They are coarser
+    if 32-bit numbers cannot tell so many apart: minutes for the seconds of ten years.
+
+    Parameters
+    ----------
+    column : narwhals Series or one-dimensional array
+        The column, for its type.
+    numbers : ndarray of float
+        Its values as numbers, NaN for missing ones.
+    """
+    known = numbers[np.isfinite(numbers)]
+    kind = _kind(column)
+    if not known.size or (kind == "numbers" and (known != np.floor(known)).any()):
+        return None
+    low, high = float(known.min()), float(known.max())
+    if kind == "numbers":
+        if max(-low, high) <= _MOST_STEPS:
+            return Grid(0.0, 1.0, kind)
+        powers = (10.0**i for i in count())
+        step = next(step for step in powers if high - low <= _MOST_STEPS * step)
+    else:
+        coarse = next(s for s in reversed(_TIMES.values()) if not (known % s).any() or s == 1)
+        wide = [s for s in _TIMES.values() if s >= coarse and high - low <= _MOST_STEPS * s]
+        step = wide[0] if wide else _TIMES["days"]
+    return Grid(float(np.floor(low / step)) * step, step, kind)
+
+
+def _kind(column: Any) -> str:
+    dtype = column.dtype
+    if isinstance(dtype, np.dtype):
+        return {"M": "dates", "m": "spans"}.get(dtype.kind, "numbers")
+    if isinstance(dtype, nw.Date | nw.Datetime):
+        return "dates"
+    return "spans" if isinstance(dtype, nw.Duration) else "numbers"

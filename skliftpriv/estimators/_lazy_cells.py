@@ -1,0 +1,98 @@
+"""Count the cells of lazy frames: rows are put into cells where they are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ..cells import Cells
+from ..exceptions import InvalidParameterError
+from ..frames import ColumnType, ContingencyTable, LazyTable, Table, encode_rows
+from ._layout import Layout
+
+__all__ = ["counted_in_cells", "refuse_beside"]
+
+
+def refuse_beside(**given: Any) -> None:
+    """Refuse what cannot be used with a lazy frame."""
+    for name, value in given.items():
+        if value is None:
+            continue
+        how = f"collect it, or a random sample of its rows, or leave out {name}="
+        if name == "cells":
+            how = (
+                "collect a random sample of its rows, learn cells from them by "
+                "CountedRows.of(sample, ..., cells=...), count X in the same cells by "
+                "CountedRows.of(X, ..., cells=learnt.cells), and fit to these counts"
+            )
+        raise InvalidParameterError(f"{name}= needs rows in memory, but X is a lazy frame: {how}.")
+
+
+@dataclass(frozen=True)
+class _InCells:
+    """Puts parts of a table into cells, wherever they are.
+
+    Attributes
+    ----------
+    cells : Cells
+        The cells.
+    layout : Layout
+        Which columns are sensitive, and which ones the cells are made of.
+    name : str
+        The column that says in which cell a row is, -1 for one that is in none.
+    """
+
+    cells: Cells
+    layout: Layout
+    name: str
+
+    def __call__(self, part: Any) -> Any:
+        table = Table(part, allow_empty=True)
+        codes, _ = self.cells.encode(self.layout.useful_columns(table))
+        codes = np.where(codes < len(self.cells.labels), codes, -1)
+        names = self.layout.sensitive_names
+        columns = zip(names, self.layout.sensitive_columns(table), strict=True)
+        return table.build({**dict(columns), self.name: codes.astype(np.int64)})
+
+
+def counted_in_cells(
+    lazy: LazyTable, layout: Layout, cells: Cells
+) -> tuple[ContingencyTable, tuple[ColumnType, ...]]:
+    """Count pairs of S and a cell in a lazy frame; only the counts are collected.
+
+    Parameters
+    ----------
+    lazy : LazyTable
+        The rows.
+    layout : Layout
+        Which columns are counted.
+    cells : Cells
+        What X is reduced to. What they hold of each value stays here.
+
+    Returns
+    -------
+    counts : ContingencyTable
+        How often each pair occurs.
+    types : tuple of ColumnType
+        The types of the useful columns.
+    """
+    names = layout.sensitive_names
+    cell = "cell"
+    while cell in names:
+        cell += "_"
+    function = _InCells(replace(cells, values=()), layout, cell)
+    frame = LazyTable.of(lazy.mapped([*names, *layout.useful_names], function))
+    assert frame is not None
+    table, numbers = frame.counted([*names, cell])
+    weight = numbers.to_numpy().astype(float)
+    x = cells.named(table.column(cell).to_numpy().astype(np.intp))
+    found = ContingencyTable.of_codes(
+        encode_rows([table.column(name) for name in names]), x, weight
+    )
+    whole = ContingencyTable(
+        found.counts, found.sensitive, found.useful, int(weight.sum()), order=found.order
+    )
+    typed = lazy.typed(layout.useful_names)
+    return whole, tuple(ColumnType.of(column) for column in layout.useful_columns(typed))

@@ -1,0 +1,314 @@
+"""Lazy frames of all libraries that need no cluster: fit, release, and what is refused."""
+
+import pickle
+from types import SimpleNamespace
+
+import narwhals as nw
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.compute as pc
+import pytest
+
+from skliftpriv import ConditionalReporting, GRRSanitizer, OUESanitizer, load, save
+from skliftpriv.exceptions import InvalidParameterError, SizeLimitError, UnknownCategoryError
+from skliftpriv.frames import LazyTable, _engines, _lazy
+
+from .rows import (
+    KEY,
+    ROWS,
+    assert_fitted_alike,
+    assert_holds_no_counts,
+    chi_square,
+    fits,
+    in_cells,
+    keyed,
+    listed,
+    make_rows,
+    redrawn,
+    released_with_ids,
+)
+
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::skliftpriv.exceptions.UnprotectedColumnsWarning",
+    "ignore::DeprecationWarning",
+    "ignore::FutureWarning",
+)
+
+
+def polars_engine():
+    return lambda table: pl.from_arrow(table).lazy(), lambda lazy: lazy.collect().to_arrow()
+
+
+def duckdb_engine():
+    duckdb = pytest.importorskip("duckdb")
+    pytest.importorskip("narwhals", minversion="2.10")
+    connection = duckdb.connect()
+    return connection.from_arrow, lambda relation: relation.to_arrow_table()
+
+
+def ibis_engine():
+    ibis = pytest.importorskip("ibis")
+    pytest.importorskip("narwhals", minversion="2.10")
+    return ibis.memtable, lambda table: table.to_pyarrow()
+
+
+def dask_engine():
+    dask = pytest.importorskip("dask.dataframe")
+
+    def lazy(table):
+        return dask.from_pandas(_in_pandas(table), npartitions=3)
+
+    return lazy, lambda frame: pa.Table.from_pandas(frame.compute(), preserve_index=False)
+
+
+def _in_pandas(table):
+    return table.to_pandas(types_mapper={pa.int64(): pd.Int64Dtype()}.get)
+
+
+ENGINES = {
+    "polars": polars_engine,
+    "duckdb": duckdb_engine,
+    "ibis": ibis_engine,
+    "dask": dask_engine,
+}
+
+
+@pytest.fixture(params=ENGINES)
+def engine(request):
+    lazy, collected = ENGINES[request.param]()
+    return SimpleNamespace(name=request.param, lazy=lazy, collected=collected)
+
+
+def rows_for(engine):
+    # Dask makes text of Python's dates.
+    return ROWS.drop_columns("day") if engine.name == "dask" else ROWS
+
+
+@pytest.mark.parametrize("useful", ["x", "k", ["x", "k"], "day"])
+def test_fit_is_that_of_the_rows_in_memory(engine, useful):
+    if useful == "day" and engine.name == "dask":
+        pytest.skip("Dask makes text of Python's dates")
+    rows = rows_for(engine)
+    # Types are those of the library that counts are collected with.
+    eager = pl.from_arrow(rows) if engine.name == "polars" else rows
+    assert_fitted_alike(keyed(useful).fit(engine.lazy(rows)), keyed(useful).fit(eager))
+
+
+def test_only_counts_are_collected(engine, monkeypatch):
+    collected = []
+    collect = LazyTable._collected
+
+    def noted(self, frame):
+        collected.append(collect(self, frame))
+        return collected[-1]
+
+    monkeypatch.setattr(LazyTable, "_collected", noted)
+    sanitizer = keyed().fit(engine.lazy(rows_for(engine)))
+    (counts,) = collected
+    assert counts.shape == (sanitizer.counted_.counts.counts.size, 3)
+
+
+def test_too_many_groups_are_refused(engine, monkeypatch):
+    monkeypatch.setattr(_lazy, "MOST_TABLE_CELLS", 5)
+    with pytest.raises(SizeLimitError, match="s, age have more than 5 different rows"):
+        keyed("age").fit(engine.lazy(rows_for(engine)))
+
+
+@pytest.mark.parametrize("output", ["label", "code", "posterior", "typical"])
+@pytest.mark.parametrize("useful", ["x", ["k", "x"]])
+def test_release_is_that_of_pandas_row_by_row(engine, output, useful):
+    rows = rows_for(engine)
+    frame = engine.lazy(rows)
+    sanitizer = keyed(useful, output=output, remainder="passthrough").fit(frame)
+    in_pandas = keyed(useful, output=output, remainder="passthrough").fit(_in_pandas(rows))
+    expected = in_pandas.transform(_in_pandas(rows))
+    lazy = sanitizer.transform(frame)
+    assert type(lazy) is type(frame)
+    released = engine.collected(lazy)
+    assert released.column_names == list(expected.columns)
+    expected = pa.Table.from_pandas(expected, preserve_index=False)
+    assert listed(released, "id") == listed(expected, "id")
+
+
+def test_dates_are_released_as_dates(engine):
+    if engine.name == "dask":
+        pytest.skip("Dask makes text of Python's dates")
+    sanitizer = keyed("day").fit(engine.lazy(ROWS))
+    released = engine.collected(sanitizer.transform(engine.lazy(ROWS)))
+    assert released.equals(sanitizer.transform(ROWS).cast(released.schema))
+    assert released.schema.types == [pa.date32()]
+
+
+def test_cells_and_typical_rows(engine):
+    rows = rows_for(engine)
+    lazily, in_memory = in_cells(engine.lazy(rows), rows)
+    assert lazily.n_rows == rows.num_rows
+    for output in ("label", "typical"):
+        lazy = keyed(["age", "x"], output=output).fit(lazily)
+        eager = keyed(["age", "x"], output=output).fit(in_memory)
+        assert (lazy.joint_, lazy.channel_) == (eager.joint_, eager.channel_)
+        released = engine.collected(lazy.transform(engine.lazy(rows)))
+        assert listed(released) == listed(eager.transform(rows))
+    with pytest.raises(InvalidParameterError, match=r"^cells= needs rows.* cells=learnt\.cells"):
+        GRRSanitizer("s", ["age", "x"], cells=6).fit(engine.lazy(rows))
+
+
+def test_noise_does_not_change_whenever_rows_are_computed(engine):
+    frame = engine.lazy(ROWS.select(["id", "s", "x"]))
+    for fresh in (False, True):
+        lazy = released_with_ids(frame, fresh=fresh)
+        share = redrawn(engine.collected(lazy), engine.collected(lazy))
+        assert (share > 0.05) if fresh else (share == 0)
+
+
+def test_a_join_with_itself_finds_every_record_once(engine):
+    released = nw.from_native(released_with_ids(engine.lazy(ROWS.select(["id", "s", "x"]))))
+    twice = released.join(released.rename({"x": "again"}), on="id")
+    same = (nw.col("x") == nw.col("again")) | (nw.col("x").is_null() & nw.col("again").is_null())
+    table = twice.select("id", same=same).filter("same").collect("pyarrow")
+    assert len(table) == ROWS.num_rows
+
+
+def test_released_values_can_be_filtered(engine):
+    released = nw.from_native(released_with_ids(engine.lazy(ROWS.select(["id", "s", "x"]))))
+    found = released.filter(nw.col("x") == "a").collect("pyarrow").to_native()
+    expected = keyed().fit(ROWS).transform(ROWS)["x"].to_pylist()
+    assert found["x"].to_pylist() == ["a"] * expected.count("a")
+
+
+def test_noise_fits_the_channel_and_the_test_has_power(engine):
+    rows = make_rows(20_000).select(["id", "s", "x"])
+    sanitizer = keyed(remainder="passthrough").fit(rows)
+    released = engine.collected(sanitizer.transform(engine.lazy(rows))).sort_by("id")
+    channel, x = sanitizer.channel_, rows["x"].to_pylist()
+    assert chi_square(x, released["x"].to_pylist(), channel) > 1e-6
+    # It would notice if 30 % of the noise were missing.
+    n = rows.num_rows / len(channel.inputs)
+    less = n * (
+        0.7 * channel.matrix + 0.3 * (channel.matrix == channel.matrix.max(axis=1)[:, None])
+    )
+    assert fits(less, channel) < 1e-9
+
+
+def test_what_is_shipped_holds_no_counts(engine, monkeypatch):
+    shipped = []
+    for library, compute in _engines.ENGINES.items():
+
+        def noted(native, function, compute=compute):
+            shipped.append(function)
+            return compute(native, function)
+
+        monkeypatch.setitem(_engines.ENGINES, library, noted)
+    rows = rows_for(engine)
+    for counted in (rows, *in_cells(engine.lazy(rows), rows)[:1]):
+        sanitizer = keyed(None if counted is not rows else "x").fit(counted)
+        sanitizer.transform(engine.lazy(rows))
+        sent = pickle.dumps(shipped[-1])
+        assert_holds_no_counts(sent, sanitizer)
+        assert pickle.loads(sent)(rows).equals(sanitizer.transform(rows))
+
+
+def test_the_search_for_counts_finds_them():
+    sanitizer = keyed().fit(ROWS)
+    with pytest.raises(AssertionError):
+        assert_holds_no_counts(pickle.dumps(sanitizer), sanitizer)
+    with pytest.raises(AssertionError):
+        assert_holds_no_counts(pickle.dumps(sanitizer.counted_.counts.counts), sanitizer)
+
+
+def test_without_ids_both_routes_are_named(engine):
+    frame = engine.lazy(rows_for(engine))
+    routes = r"Collect it, or pass a pyarrow RecordBatchReader .* record_id= and secret="
+    for sanitizer in (GRRSanitizer("s", "x"), OUESanitizer("s", "x")):
+        with pytest.raises(InvalidParameterError, match=routes):
+            sanitizer.fit(frame).transform(frame)
+
+
+def test_a_mechanism_that_sees_s_reads_it_where_it_is(engine):
+    rows = rows_for(engine)
+    sanitizer = ConditionalReporting("s", "x", epsilon=0.8, record_id="id", secret=KEY).fit(rows)
+    released = engine.collected(sanitizer.transform(engine.lazy(rows)))
+    assert listed(released) == listed(sanitizer.transform(rows))
+
+
+def test_a_loaded_mechanism_releases_lazy_frames(engine, tmp_path):
+    rows = rows_for(engine)
+    sanitizer = keyed().fit(engine.lazy(rows))
+    save(sanitizer, tmp_path / "mechanism.json")
+    loaded = load(tmp_path / "mechanism.json").set_params(secret=KEY)
+    released = engine.collected(loaded.transform(engine.lazy(rows)))
+    assert listed(released) == listed(sanitizer.transform(rows))
+
+
+def test_values_that_were_not_seen_are_refused_with_the_column(engine, capfd):
+    rows = rows_for(engine)
+    sanitizer = keyed().fit(rows.filter(pc.not_equal(rows["x"], "a")))
+    # Libraries may wrap the error; DuckDB only prints it.
+    with pytest.raises(Exception, match=r"not seen at fit|Python error") as caught:
+        engine.collected(sanitizer.transform(engine.lazy(rows)))
+    assert "not seen at fit" in str(caught.value) + capfd.readouterr().err
+    if engine.name in ("polars", "dask"):
+        assert caught.type is UnknownCategoryError
+
+
+@pytest.mark.parametrize("index", ["keep", "drop"])
+def test_index_of_dask_is_released_unless_it_is_dropped(index):
+    dask = pytest.importorskip("dask.dataframe")
+    frame = ROWS.select(["id", "s", "x"]).to_pandas().set_index("id")
+    sanitizer = keyed(index=index).fit(dask.from_pandas(frame, npartitions=3))
+    lazy = sanitizer.transform(dask.from_pandas(frame, npartitions=3))
+    released = lazy.compute()
+    assert released["x"].tolist() == sanitizer.transform(frame)["x"].tolist()
+    assert (released.index.name == "id") == (index == "keep")
+    assert lazy.known_divisions == (index == "keep")
+    assert lazy.dtypes.tolist() == released.dtypes.tolist()
+
+
+def test_duckdb_keeps_types_that_pandas_rounds():
+    lazy, collected = duckdb_engine()
+    base = lazy(ROWS.select(["id", "s", "k"]))
+    relation = base.project('id, s, (k / 3 + 1e16::DECIMAL(20, 3))::DECIMAL(20, 3) AS "k ""3"""')
+    sanitizer = keyed('k "3"', remainder="passthrough").fit(relation)
+    released = collected(sanitizer.transform(relation))
+    assert released.equals(sanitizer.transform(collected(relation)))
+    assert str(released.schema.field('k "3"').type) == "decimal128(20, 3)"
+
+
+def test_numbers_that_duckdb_would_round_are_refused(capfd):
+    lazy, collected = duckdb_engine()
+    rows = ROWS.select(["id", "s"]).append_column(
+        "k", pa.array([2**60 + 1, None] * (len(ROWS) // 2))
+    )
+    sanitizer = keyed("k").fit(rows)
+    with pytest.raises(Exception, match="Python error"):
+        collected(sanitizer.transform(lazy(rows)))
+    assert "'k' has missing values and numbers above 2^53" in capfd.readouterr().err
+
+
+def test_tables_of_ibis_in_other_databases_are_refused():
+    ibis = pytest.importorskip("ibis")
+    pytest.importorskip("narwhals", minversion="2.10")
+    rows = pl.from_arrow(ROWS.select(["id", "s", "x"]))
+    table = ibis.polars.connect({"people": rows}).table("people")
+    sanitizer = keyed().fit(rows)
+    with pytest.raises(InvalidParameterError, match=r"in polars, and only .* X.to_pyarrow_batches"):
+        sanitizer.transform(table)
+
+
+def test_the_error_for_a_missing_package_names_the_extra(monkeypatch):
+    lazy, _ = duckdb_engine()
+    frame = lazy(ROWS)
+
+    def collect(self, backend):
+        raise ModuleNotFoundError("No module named 'pyarrow'", name="pyarrow")
+
+    monkeypatch.setattr(nw.LazyFrame, "collect", collect)
+    with pytest.raises(InvalidParameterError, match=r'need pyarrow: pip .*"skliftpriv\[duckdb\]"'):
+        keyed().fit(frame)
+
+
+def test_other_lazy_frames_are_refused_with_the_other_route(monkeypatch):
+    monkeypatch.delitem(_engines.ENGINES, nw.Implementation.POLARS)
+    with pytest.raises(InvalidParameterError, match=r"only those of dask, .* RecordBatchReader"):
+        keyed().fit(ROWS).transform(pl.from_arrow(ROWS).lazy())
