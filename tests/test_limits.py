@@ -68,6 +68,7 @@ def test_every_sanitizer_answers_or_refuses_within_little_memory(shape):
         assert answer == n_rows or "the limit is" in answer, name
 
 
+@pytest.mark.slow
 def test_a_table_of_all_distinct_pairs_is_refused_before_it_is_counted():
     found = answers(["WatchdogSanitizer", "OUESanitizer"], 10_000, 10_000)
     for message in found.values():
@@ -161,6 +162,7 @@ def test_few_high_risk_values_among_many_are_no_trouble():
         assert result.nmi > 0.999
 
 
+@pytest.mark.slow
 def test_repair_of_many_low_risk_values_ends():
     # The low-risk values are all alike: some three thousand must be taken in.
     table = np.repeat([[2.0], [1.0]], 100_000, axis=1)

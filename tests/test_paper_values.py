@@ -136,6 +136,7 @@ def test_adult_watchdog_misses_its_budget_unless_repaired(relationship_occupatio
     assert len(repaired.moved) == 1
 
 
+@pytest.mark.slow
 def test_relaxation_cuts_the_loss_of_the_strict_watchdog():
     # Sadeghi et al. (2020), figure 2: |X| = 20, |S| = 15, epsilon = 1, delta = 0.01, ceiling 4.
     joints = [make_joint(15, 20, random_state=seed) for seed in range(200)]

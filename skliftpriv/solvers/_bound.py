@@ -89,15 +89,10 @@ class BoundImprover:
         # the solution of one to that of the next.
         rank = np.lexsort((boxes, partition.top[boxes]))
         boxes = boxes[rank]
-        points, found = np.tile(pool.p, (boxes.size, 1)), list[FloatArray]()
-        solved = np.zeros(boxes.size, dtype=bool)
-        for k, (box, cost) in enumerate(zip(boxes, partition.costs(boxes), strict=True)):
-            if self._state.out_of_time:
-                break
-            point = partition.evaluate(int(box), cost)
-            if point is not None:
-                points[k], solved[k] = clean(point), True
-        found.extend(map(self._found_from, points[solved & self._promising(points, rank)]))
+        points, solved = partition.evaluate(boxes, lambda: self._state.out_of_time)
+        points[solved] = clean(points[solved])
+        points[~solved] = pool.p
+        found = [self._found_from(v) for v in points[solved & self._promising(points, rank)]]
         below = np.flatnonzero(solved & (partition.bound[boxes] < -tolerance))
         self._state.full = below.size > partition.room
         below = below[: partition.room]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import ceil
 from typing import ClassVar
 
@@ -205,22 +206,48 @@ class Partition:
         below = doubtful[self.bound[doubtful] < threshold]
         return below[np.argsort(self.bound[below])]
 
-    def evaluate(self, box: int, cost: FloatArray) -> FloatArray | None:
-        """Solve the LP of one box: improve its bound and return its minimiser, if any."""
-        self.n_nodes += 1
-        point = self._minimise(box, cost - self._prices)
-        if point is None:
-            self.alive[box] = not self._proven_empty(box)
-            return None
-        self._multipliers[box] = duals = point.row_duals
-        ranges = self._ranges(np.array([box]))
-        multipliers, support = self._reduced.supported(duals[None], ranges)
+    def evaluate(
+        self, boxes: IntArray, stop: Callable[[], bool] = lambda: False
+    ) -> tuple[FloatArray, BoolArray]:
+        """Solve the linear programs of distinct boxes and improve their bounds.
+
+        Parameters
+        ----------
+        boxes : ndarray of shape (k,)
+            The boxes. Few simplex steps lead from one to the next if they are alike.
+        stop : callable
+            Asked before each linear program; boxes after a True keep their bounds.
+
+        Returns
+        -------
+        points : ndarray of shape (k, n)
+            The minimiser of each box.
+        solved : ndarray of bool of shape (k,)
+            Boxes that have a minimiser; the others have zeros.
+        """
+        costs = self.costs(boxes)
+        points, duals = np.zeros_like(costs), np.zeros((boxes.size, self._multipliers.shape[1]))
+        sum_duals, solved = np.zeros(boxes.size), np.zeros(boxes.size, dtype=bool)
+        for k, (box, cost) in enumerate(zip(boxes.tolist(), costs - self._prices, strict=True)):
+            if stop():
+                break
+            self.n_nodes += 1
+            point = self._minimise(box, cost)
+            if point is None:
+                self.alive[box] = not self._proven_empty(box)
+            else:
+                points[k], duals[k], sum_duals[k] = point
+                solved[k] = True
+        done = boxes[solved]
+        self._multipliers[done] = duals[solved]
+        multipliers, support = self._reduced.supported(duals[solved], self._ranges(done))
         # As in _recompute, but the dual of sum v = 1 replaces the sort.
-        cost = cost - multipliers[0] @ self._reduced.directions - self._prices - point.sum_dual
-        lower, upper = self.sides(box)
-        minimum = (np.where(cost > 0, lower, upper) * cost).sum()
-        self.bound[box] = max(self.bound[box], support[0] + point.sum_dual + minimum)
-        return point.v
+        support, fixed = support + sum_duals[solved], self._prices + sum_duals[solved, None]
+        cost = costs[solved] - multipliers @ self._reduced.directions - fixed
+        lower, upper = self.sides(done)
+        minimum = (np.where(cost > 0, lower, upper) * cost).sum(axis=1)
+        self.bound[done] = np.maximum(self.bound[done], support + minimum)
+        return points, solved
 
     def _proven_empty(self, box: int) -> bool:
         """Verify that a box whose LP is reported infeasible is empty.

@@ -93,12 +93,25 @@ def _basic_weights(
     return v[candidate > _DROP], candidate[candidate > _DROP]
 
 
-def _balance(v: FloatArray, q: FloatArray, p: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Scale the joint mass of each symbol so that the average is p up to rounding."""
+def _balance(
+    v: FloatArray, q: FloatArray, problem: PosteriorProblem
+) -> tuple[FloatArray, FloatArray]:
+    """Change posteriors and weights a little, so that their average is p up to rounding.
+
+    The joint mass of each symbol is scaled. If an output then misses the budget, because that is as
+    small as the tolerance of linear programs, all get the same share of what is missing instead,
+    with as much of p as keeps it positive.
+    """
+    p = problem.p_x
     joint = q[:, None] * v
     joint = joint * (p / joint.sum(axis=0))
-    q = joint.sum(axis=1)
-    return joint / q[:, None], q / q.sum()
+    scaled, weights = joint / joint.sum(axis=1)[:, None], joint.sum(axis=1)
+    if problem.averages is None and (scaled @ problem.rows.T).max(initial=0.0) > 0.5 * FEASIBILITY:
+        q = q / q.sum()
+        share = max(0.0, float((1.0 - p / (q @ v)).max()))
+        if share <= _TOUCH:
+            return (1.0 - share) * v + np.maximum(p - (1.0 - share) * (q @ v), 0.0), q
+    return scaled, weights / weights.sum()
 
 
 def _pull_inside(v: FloatArray, problem: PosteriorProblem) -> FloatArray:
@@ -140,7 +153,7 @@ def polish(
     v, q = _basic_weights(v, q, p, utility)
     if len(q) == 0 or np.any((q @ v) <= 0.5 * p):
         return p[None].copy(), np.ones(1)  # a constant output; not reached unless the LP failed
-    v, q = _balance(v, q, p)
+    v, q = _balance(v, q, problem)
     if not utility.identity:
         v, q = _merge_duplicates(v, q, utility.of(v), problem.averages)
     v = _pull_inside(v, problem)

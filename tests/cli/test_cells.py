@@ -119,6 +119,7 @@ def test_the_target_is_kept_by_orr_and_predicted_by_the_cells_of_all(store, tabl
         assert facts["released_columns"] == ["cell"]
 
 
+@pytest.mark.slow
 def test_rows_that_cells_are_learnt_from_are_not_counted(store, table, run_json, here):
     here()
     learnt = learning_rows(len(table), apart=True)
@@ -319,6 +320,7 @@ def test_a_file_that_changes_between_passes_is_refused(
 # ---- comparing
 
 
+@pytest.mark.slow
 def test_explain_describes_cells(store, run, run_json, here):
     found = here()
     command = ["explain", store("csv"), *CELLS, "--time-limit", "1"]

@@ -71,6 +71,7 @@ def test_rows_that_were_not_counted_are_not_released(folder, csv, between, refus
     assert {path.name for path in folder.iterdir()} <= {"in.csv"}
 
 
+@pytest.mark.slow
 def test_a_change_during_the_second_pass_is_noticed(folder, csv, refused, monkeypatch):
     write, done = CsvWriter.write, []
 

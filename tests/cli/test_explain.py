@@ -41,7 +41,9 @@ def test_another_process_tells_the_same_or_why_not(run_json, small, monkeypatch)
 
 def test_what_cannot_be_built_is_told(run, small, here):
     here()
-    done = run("explain", small, *WHICH, "--useful", "sex", "--notion", "l1")
+    done = run(
+        "explain", small, *WHICH, "--useful", "sex", "--notion", "l1", "--time-limit", "0.05"
+    )
     assert done.status == 0
     assert "not supported" in done.out
     assert "srlip" in done.out

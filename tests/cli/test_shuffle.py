@@ -37,6 +37,7 @@ def p_value(orders, n):
     return chisquare([counts[order] for order in permutations(range(n))]).pvalue
 
 
+@pytest.mark.slow
 def test_every_order_is_equally_likely(monkeypatch):
     monkeypatch.setattr(_shuffle, "_N_HEAPS", 4)
     words = word_source(7)
@@ -44,6 +45,7 @@ def test_every_order_is_equally_likely(monkeypatch):
     assert p_value([tuple(random_order(4, words)) for _ in range(2400)], 4) > 1e-3
 
 
+@pytest.mark.slow
 def test_the_test_would_notice_heaps_without_order(monkeypatch):
     # Rows scattered over heaps, but in their old order within: not uniform.
     monkeypatch.setattr(_shuffle, "_N_HEAPS", 4)

@@ -123,6 +123,7 @@ def test_numbers_of_parquet_files_are_values_like_any_other(rows, run_json):
 # ---- comparing
 
 
+@pytest.mark.slow
 def test_mechanisms_are_compared_by_what_they_keep_of_the_target(rows, run, run_json, here):
     here()
     which = ["explain", "in.csv", *WHICH, "--epsilon", "0.4", "--time-limit", "5"]

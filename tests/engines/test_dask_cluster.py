@@ -5,7 +5,6 @@ import pickle
 import signal
 from pathlib import Path
 
-import cloudpickle
 import pyarrow as pa
 import pytest
 
@@ -23,6 +22,7 @@ from .rows import (
 )
 
 pytest.importorskip("dask.dataframe")
+cloudpickle = pytest.importorskip("cloudpickle")  # Dask brings it
 distributed = pytest.importorskip("distributed")
 import dask.dataframe as dd  # noqa: E402
 

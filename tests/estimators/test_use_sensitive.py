@@ -234,6 +234,7 @@ MODEL = ORRSanitizer(
 )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_models_and_searches():
     result = cross_validate(
         make_model(MODEL), ADULT[COLUMNS], INCOME, cv=3, return_estimator=True, error_score="raise"

@@ -57,7 +57,13 @@ def some_joint(seed, n_s=None, n_x=None):
 
 @pytest.mark.parametrize(
     ("kind", "seed", "targets"),
-    [("l1", 0, 0), ("chi2", 0, 0), ("alpha 2", 2, 0), ("alpha 10", 2, 0), ("chi2", 1, 3)],
+    [
+        ("alpha 2", 2, 0),
+        *(
+            pytest.param(*case, marks=pytest.mark.slow)
+            for case in [("l1", 0, 0), ("chi2", 0, 0), ("alpha 10", 2, 0), ("chi2", 1, 3)]
+        ),
+    ],
 )
 def test_brute_force_on_4_x_3_agrees(kind, seed, targets):
     joint, notion = some_joint(seed, 3, 4), KINDS[kind](0.3, 0.3)
@@ -85,6 +91,7 @@ def test_brute_force_on_more_joints(kind, seed):
         assert result.gap <= 1e-6 + 1e-9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["l1", "alpha 2"])
 def test_brute_force_of_mechanisms_that_see_s_agrees(kind):
     joint, notion = (

@@ -171,6 +171,7 @@ def test_groups_need_rows_for_all_symbols():
         list(over.given_groups([np.array([0])]))
 
 
+@pytest.mark.slow
 def test_the_promise_of_side_channel_resistance_holds_as_often_as_it_says():
     rng = np.random.default_rng(3)
     truth, trials = side_truth(), 25

@@ -322,6 +322,7 @@ def test_the_optimum_does_without_a_product_that_is_refused(monkeypatch):
 # ---- the certificate
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("masses", ["counts", "probabilities", "tiny"])
 def test_floating_point_numbers_never_change_a_verdict(masses):
     shape, verdicts = (2, 3, 2), []

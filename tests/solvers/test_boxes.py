@@ -30,7 +30,8 @@ def values(partition: Partition, box: int, points: np.ndarray) -> np.ndarray:
 
 def evaluate(partition: Partition, box: int) -> np.ndarray | None:
     """Solve the LP of a box."""
-    return partition.evaluate(box, partition.costs(np.array([box]))[0])
+    points, solved = partition.evaluate(np.array([box]))
+    return points[0] if solved[0] else None
 
 
 def random_boxes(rng: np.random.Generator, count: int, n: int):

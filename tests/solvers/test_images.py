@@ -116,12 +116,8 @@ def refined(problem: PosteriorProblem, rng, rounds: int = 15) -> tuple[Partition
     points = np.vstack([vertices, rng.dirichlet(np.full(100, 0.05), 200) @ vertices])
     for _ in range(rounds):
         below = partition.refresh(rng.random(n), np.inf)[:3]
-        found = [
-            (box, partition.evaluate(int(box), partition.costs(box[None])[0])) for box in below
-        ]
-        found = [(box, v) for box, v in found if v is not None]
-        boxes, middle = map(np.array, zip(*found, strict=True))
-        partition.split(boxes, middle)
+        middle, solved = partition.evaluate(below)
+        partition.split(below[solved], middle[solved])
     return partition, points
 
 
@@ -168,8 +164,7 @@ def test_objective_bound_is_valid_at_any_prices(build, seed: int) -> None:
         for prices in rng.normal(0.5, spread, (5, n)):
             below = partition.refresh(prices, np.inf)
             assert partition.objective_bound() <= optimum + 1e-8
-            for box in below[:5]:
-                partition.evaluate(int(box), partition.costs(box[None])[0])
+            partition.evaluate(below[:5])
             bound = partition.objective_bound()
             assert bound <= optimum + 1e-8
             # Lowering prices can only help.
