@@ -16,6 +16,7 @@ PACKAGE = Path(skliftpriv.__file__).parent
 FLOORS = [
     ["exceptions", "_start"],
     ["_arrays", "_format", "_lattice", "_limits", "_progress", "secret"],
+    ["labels"],
     ["distribution", "channel", "_independence"],
     ["measures"],
     ["notions"],

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skliftpriv import Channel
-from skliftpriv.channel import distinct, distinct_texts, set_label, set_labels, symbol_text
 from skliftpriv.exceptions import InvalidDistributionError, InvalidParameterError
+from skliftpriv.labels import distinct, distinct_texts, set_label, set_labels, symbol_text
 
 from .strategies import channels, joints
 

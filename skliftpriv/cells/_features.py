@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from .._arrays import FloatArray, Label
-from ..channel import short_text
 from ..exceptions import InvalidParameterError
 from ..frames import SymbolEncoder, as_numbers, category_order, encode_rows, sort_symbols
+from ..labels import short_text
 from ._grid import Grid, grid_of
 
 __all__ = [

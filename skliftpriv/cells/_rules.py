@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..channel import NumberedLabel
+from ..labels import NumberedLabel
 from ._features import CategoryFeature, Feature, NumberFeature
 from ._splits import Splits
 

@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 
 from .._format import number, printable, text_table
-from ..channel import symbol_text
 from ..estimators import CountedRows
 from ..exceptions import UnsupportedNotionError
+from ..labels import symbol_text
 from ..measures import log_lift
 from ..metrics import audit_counts
 from ..notions import NOTIONS, Notion, make_notion

@@ -7,8 +7,8 @@ from dataclasses import asdict
 from typing import Any
 
 from .._format import number, printable
-from ..channel import symbol_text
 from ..estimators import CountedRows
+from ..labels import symbol_text
 from ..measures import log_lift
 from ._words import listed, plural
 

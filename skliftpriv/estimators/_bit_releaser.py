@@ -16,10 +16,11 @@ from .._limits import (
     refuse_beyond,
 )
 from ..certificate import TOTAL, Weights, quantize
-from ..channel import Channel, distinct, set_labels, symbol_text
+from ..channel import Channel
 from ..exceptions import InvalidParameterError
 from ..frames import LabelColumn, Table
 from ..frequencies import FrequencyEstimate, FrequencyMethod, estimate_unary_frequencies
+from ..labels import distinct, set_labels, symbol_text
 from ..mechanisms import UnaryResult
 from ..sampling import RandomState, Sampler, derived_stream
 from ._layout import Layout

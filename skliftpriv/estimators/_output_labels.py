@@ -12,8 +12,9 @@ from scipy.sparse import csr_array, diags_array
 from scipy.sparse.csgraph import min_weight_full_bipartite_matching
 
 from .._arrays import FloatArray, Label
-from ..channel import Channel, as_parts, group_label, symbol_text
+from ..channel import Channel
 from ..frames import sort_symbols
+from ..labels import as_parts, group_label, symbol_text
 
 __all__ = ["OutputLabels", "as_number_array"]
 
@@ -146,7 +147,7 @@ def _distinct_rows(
 ) -> list[tuple[Label, ...]]:
     """Make rows of labels distinct by numbering made-up rows that are already taken.
 
-    Like :func:`skliftpriv.channel.distinct`, with the number in the first column.
+    Like :func:`skliftpriv.labels.distinct`, with the number in the first column.
     """
     taken = {row for row, new in zip(rows, made_up, strict=True) if not new}
     result = []

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from ..channel import identity_text
 from ..exceptions import InvalidParameterError
 from ..frames import Table
+from ..labels import identity_text
 from ..sampling import RandomState
 from ..secret import Secret
 from ._layout import Layout

@@ -12,10 +12,11 @@ from .._arrays import FloatArray, Label
 from .._limits import MOST_DENSE_CELLS, POOL, refuse_beyond
 from ..cells import Cells
 from ..certificate import Weights, quantize
-from ..channel import Channel, distinct, symbol_text
+from ..channel import Channel
 from ..exceptions import InvalidParameterError
 from ..frames import ColumnType, LabelColumn, SymbolEncoder, Table
 from ..frequencies import FrequencyEstimate, FrequencyMethod, estimate_frequencies
+from ..labels import distinct, symbol_text
 from ..mechanisms import ChannelResult
 from ..sampling import RandomState, Sampler, derived_stream
 from ._layout import Layout

@@ -8,7 +8,8 @@ import numpy as np
 
 from .._arrays import FloatArray, Label
 from ..cells import Cells, ColumnValues
-from ..channel import Channel, as_parts
+from ..channel import Channel
+from ..labels import as_parts
 
 __all__ = ["typical_rows"]
 

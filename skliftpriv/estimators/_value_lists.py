@@ -11,9 +11,9 @@ import numpy as np
 import pandas as pd
 
 from .._arrays import Label
-from ..channel import as_parts
 from ..exceptions import InvalidParameterError, UnknownCategoryError
 from ..frames import SymbolOrder, encode_rows
+from ..labels import as_parts
 from ._layout import Layout
 
 __all__ = ["Categories", "ValueLists", "check_listed", "sensitive_names", "value_lists"]

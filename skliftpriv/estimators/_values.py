@@ -10,10 +10,10 @@ import numpy as np
 
 from .._arrays import Label
 from .._limits import MOST_INTERVALS, refuse_beyond
-from ..channel import as_parts
 from ..confidence import ConfidenceSet
 from ..exceptions import InvalidParameterError
 from ..frames import ContingencyTable, SymbolOrder
+from ..labels import as_parts
 from ._counted_rows import CountedRows
 from ._layout import Layout
 from ._value_lists import Categories, ValueLists, check_listed, sensitive_names, value_lists

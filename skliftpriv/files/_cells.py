@@ -18,8 +18,8 @@ from ..cells import (
     Splits,
     TreePartition,
 )
-from ..channel import NumberedLabel
 from ..exceptions import SavedFileError
+from ..labels import NumberedLabel
 from ._labels import read_labels, write_labels
 from ._reader import Node, distinct
 

@@ -15,8 +15,8 @@ import numpy as np
 import pandas as pd
 
 from .._arrays import Label
-from ..channel import NumberedLabel
 from ..exceptions import SavedFileError
+from ..labels import NumberedLabel
 from ._reader import Node
 
 __all__ = ["read_label", "read_labels", "read_zone", "write_label", "write_labels", "write_zone"]

@@ -12,10 +12,11 @@ from .._arrays import SUM_TOLERANCE, FloatArray, Label
 from .._limits import MOST_BITS, MOST_CHANNEL_CELLS
 from ..cells import Cells
 from ..certificate import TOTAL, Weights, drawn_weights
-from ..channel import Channel, as_parts
+from ..channel import Channel
 from ..estimators import BitReleaser, Layout, RecordColumn, Releaser, SymbolReleaser
 from ..exceptions import SavedFileError
 from ..frames import ColumnType
+from ..labels import as_parts
 from ..mechanisms import bit_weights, unary_channel
 from ._labels import read_labels, write_labels
 from ._reader import Node, distinct

@@ -9,7 +9,7 @@ import numpy as np
 
 from .._arrays import FloatArray, Label
 from .._format import share
-from ..channel import symbol_text
+from ..labels import symbol_text
 from ..views import MEANINGS, ChannelView, Flow, Picked, pick, spread, truncate
 from ._parts import keyed
 

@@ -7,7 +7,7 @@ from html import escape
 import numpy as np
 
 from .._format import signed
-from ..channel import symbol_text
+from ..labels import symbol_text
 from ..views import LiftTable, Picked, ReleaseView, lift_tables, pick, truncate
 from ._parts import keyed
 

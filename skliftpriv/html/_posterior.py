@@ -8,7 +8,7 @@ import numpy as np
 
 from .._arrays import FloatArray
 from .._format import share
-from ..channel import symbol_text
+from ..labels import symbol_text
 from ..views import ReleaseView, pick
 from ._parts import keyed
 

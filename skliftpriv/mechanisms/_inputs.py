@@ -26,10 +26,11 @@ from .._limits import (
     POOL,
     refuse_beyond,
 )
-from ..channel import Channel, distinct, short_text
+from ..channel import Channel
 from ..confidence import ConfidenceSet, JointList, Over, checked_set
 from ..distribution import JointDistribution
 from ..exceptions import InvalidParameterError
+from ..labels import distinct, short_text
 from ..notions import LDP, Average, Notion
 from ..solvers import Averages, PosteriorProblem
 from ._pairs import one_useful_each, pair_labels

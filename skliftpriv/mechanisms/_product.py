@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 from .._arrays import FloatArray, Label
 from .._limits import FEWER, MOST_CHANNEL_CELLS, refuse_beyond
 from .._progress import Progress
-from ..channel import Channel, as_parts
+from ..channel import Channel
 from ..distribution import JointDistribution
 from ..exceptions import InvalidParameterError
+from ..labels import as_parts
 from ..measures import entropy
 from ..notions import SRLIP
 from ._side_check import refuse_many_terms

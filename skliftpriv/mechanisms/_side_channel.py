@@ -13,10 +13,11 @@ from scipy.sparse import eye_array
 from .._arrays import FloatArray
 from .._limits import FEWER
 from ..certificate import Check, Weights, certified_by, mixed_until_met
-from ..channel import Channel, as_parts
+from ..channel import Channel
 from ..confidence import JointList, Over, checked_set
 from ..distribution import JointDistribution
 from ..exceptions import InvalidParameterError, SizeLimitError
+from ..labels import as_parts
 from ..measures import log_lift, srlip_levels
 from ..measures._side_channel import side_groups
 from ..notions import LIP, SRLIP

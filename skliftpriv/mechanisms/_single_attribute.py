@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 
 from .._arrays import FloatArray, Label
 from .._limits import FEWER
-from ..channel import Channel, as_parts
+from ..channel import Channel
 from ..distribution import JointDistribution
+from ..labels import as_parts
 from ..measures._side_channel import side_groups
 from ..notions._base import finite_exp
 from ..solvers import PosteriorProblem, solve

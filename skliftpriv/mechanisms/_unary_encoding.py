@@ -12,7 +12,7 @@ from scipy.sparse import csr_array
 from .._arrays import Label
 from .._limits import MERGE, MOST_BITS, MOST_EXACT_CELLS, POOL, refuse_beyond
 from ..certificate import TOTAL, Weights, certify_over
-from ..channel import Channel, set_labels
+from ..channel import Channel
 from ..confidence import (
     Cases,
     ConfidenceSet,
@@ -23,6 +23,7 @@ from ..confidence import (
 )
 from ..distribution import JointDistribution
 from ..exceptions import UnsupportedNotionError
+from ..labels import set_labels
 from ..notions import ALIP, LDP, LIP, Notion
 from ._result import MechanismResult, ShownOutputs
 from ._tuned_protocol import largest_alpha, status_of

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._format import factor, share
-from ..channel import symbol_text
+from ..labels import symbol_text
 from ._mixtures import mixture_name
 from ._picked import Picked, pick
 from ._release import ChannelView, ReleaseView

@@ -10,7 +10,7 @@ import numpy as np
 
 from .._arrays import Label
 from .._format import share
-from ..channel import distinct, symbol_text
+from ..labels import distinct, symbol_text
 
 __all__ = ["short_labels", "shorten", "truncate"]
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from .._arrays import FloatArray, Label
 from .._format import share
-from ..channel import NumberedLabel, distinct, symbol_text
+from ..labels import NumberedLabel, distinct, symbol_text
 
 __all__ = ["mixture_name", "short_outputs"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from .._format import share
-from ..channel import symbol_text
 from ..estimators import ReleasingShell, SymbolReleaser
+from ..labels import symbol_text
 from ._picked import Picked, pick
 from ._release import ChannelView
 

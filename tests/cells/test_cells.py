@@ -25,8 +25,8 @@ from skliftpriv.cells import (
 )
 from skliftpriv.cells._features import features_matrix
 from skliftpriv.cells._scaled import ScaledColumns
-from skliftpriv.channel import set_label, short_text
 from skliftpriv.exceptions import InvalidParameterError
+from skliftpriv.labels import set_label, short_text
 
 from .tables import people, sample
 

@@ -6,8 +6,8 @@ import pytest
 
 from skliftpriv import ALIP, LDP, LIP, JointDistribution, mechanisms
 from skliftpriv.certificate import certify
-from skliftpriv.channel import symbol_text
 from skliftpriv.datasets import load_adult, make_joint
+from skliftpriv.labels import symbol_text
 from skliftpriv.mechanisms._inputs import posterior_label, posterior_labels
 from skliftpriv.solvers._lp import PolytopeLP
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from skliftpriv.channel import NumberedLabel
+from skliftpriv.labels import NumberedLabel
 from skliftpriv.views._mixtures import mixture_name, short_outputs
 
 RULES = tuple(NumberedLabel(f"#{i} age < {10 * i}, job = cook") for i in range(1, 6))
