@@ -15,6 +15,20 @@ from numpy.typing import NDArray
 
 from ._arrays import Label
 
+__all__ = [
+    "NumberedLabel",
+    "as_parts",
+    "distinct",
+    "distinct_texts",
+    "group_label",
+    "identity_text",
+    "range_label",
+    "set_label",
+    "set_labels",
+    "short_text",
+    "symbol_text",
+]
+
 # Longest name of a set of symbols, and of a symbol within it, in characters.
 _WIDEST_SET, _WIDEST_MEMBER = 200, 60
 
