@@ -160,6 +160,18 @@ def test_solutions_are_sound_and_certified(notion, kept):
     assert problem.averages.excess(found.posteriors).max() <= 1e-9
 
 
+def test_errors_of_steep_lines_do_not_keep_the_gap_open():
+    # Two values of X that a mechanism which sees S keeps: posteriors of one value alone are best.
+    joint = random_joint(3, 2, 1)
+    s, x = np.nonzero(joint)
+    own = np.zeros((3, s.size))
+    own[s, np.arange(s.size)] = joint[s, x]
+    problem = problem_of(own, AlphaLift(0.25, 0.25, 10.0), np.eye(2)[:, x])
+    found = solve(problem)
+    assert_sound(problem, found)
+    assert found.gap <= 1e-6
+
+
 def test_a_function_without_closed_forms_gives_the_same_optimum():
     joint = random_joint(3, 5, 8)
     notion = AlphaLift(0.4, 0.4, 3.0)
