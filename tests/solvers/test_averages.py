@@ -108,6 +108,13 @@ def test_envelopes_lie_below_and_tangents_above_the_function(notion):
     )
 
 
+@pytest.mark.filterwarnings("error")
+@each_notion
+def test_ranges_of_a_single_lift_are_no_exception(notion):
+    joint = np.array([[0.2], [0.3], [0.5]])  # all lifts are 1, where the l1-lift-inverse turns
+    assert solve(problem_of(joint, notion)).kept == 1.0
+
+
 @each_notion
 def test_minimisers_are_allowed_and_their_bounds_hold(notion):
     joint = random_joint(4, 7, 5)
