@@ -223,7 +223,7 @@ def _with_pairs(
     pool.add(outputs.posteriors, always=True)
     price_pairs(strict, pool, state, rng)
     used = np.flatnonzero(pool.weights > 0)
-    found = Outputs(pool.columns[used], pool.weights[used])
+    found = _completed(Outputs(pool.columns[used], pool.weights[used]), reduced.p)
     return outputs if pool.uses_artificial or found.cost > outputs.cost else found
 
 
@@ -262,7 +262,23 @@ def _best_mixture(p: FloatArray, posteriors: csr_array) -> Outputs:
     master.add(posteriors, Image().entropy(posteriors))
     weights = master.solve().weights
     used = np.flatnonzero(weights > 0)
-    return Outputs(posteriors[used], weights[used])
+    return _completed(Outputs(posteriors[used], weights[used]), p)
+
+
+def _completed(outputs: Outputs, p: FloatArray) -> Outputs:
+    """Give the inputs that are rarer than the tolerance of linear programs to a frequent output.
+
+    Programs leave them out. What they add to this output is far below its room in the rows.
+    """
+    rare = np.flatnonzero(outputs.mass <= 0.5 * p)
+    if not rare.size:
+        return outputs
+    v, weights = outputs
+    most = int(weights.argmax())
+    joint = csr_array(diags_array(weights) @ v)
+    joint += csr_array((p[rare], (np.full(rare.size, most), rare)), v.shape)
+    weights = joint.sum(axis=1)
+    return Outputs(csr_array(diags_array(1.0 / weights) @ joint), weights)
 
 
 def _merged(outputs: Outputs) -> Outputs:
