@@ -46,8 +46,6 @@ _IDLE = 1e-4
 """The search ends after a round that lowers the conditional entropy by a smaller share."""
 _BOUND_SHARE = 0.1
 """Share of the time for the bound."""
-_SECONDS = 60.0
-"""What replaces the time limit, if there is none, when time is shared out."""
 _LEAST_SECONDS = 1.0
 """A block gets at least this much time, so that there may be none left for others."""
 _STRICT = 4 * FEASIBILITY
@@ -109,7 +107,7 @@ def improve_in_blocks(
             part = _pulled_inside(csr_array(part)[np.flatnonzero(allowed)], outputs, rows)
             outputs = _best_mixture(problem.p_x, csr_array(vstack([outputs.posteriors, part])))
             state.value = min(state.value, outputs.cost)
-        state.improve_bound(entry_bound(reduced, state, _BOUND_SHARE * state.left(_SECONDS)))
+        state.improve_bound(entry_bound(reduced, state, _BOUND_SHARE * state.left))
         if reduced.p.size <= _MOST_PAIRED and len(reduced.directions) > 1:
             outputs = _with_pairs(reduced, outputs, state, rng)
         while not state.finished:
@@ -143,7 +141,7 @@ class _Search:
         value = outputs.cost
         for done, index in enumerate(blocks):
             block = Outputs(outputs.posteriors[index], outputs.weights[index])
-            left = state.left(_SECONDS)
+            left = state.left
             if left > 0 and not state.interrupted:
                 share = max(left / (len(blocks) - done), _LEAST_SECONDS)
                 better = self._better(block, min(share, left))
