@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import TypeAlias
 
 import numpy as np
@@ -44,6 +45,10 @@ TOTAL = 2**TOTAL_BITS
 # Shares above 2^-20 cost utility, so they are found to one part in 64.
 _COARSE_SHIFT = 20
 _PART_BITS = 6
+
+# Budgets up to this are so close to 0 that outputs may as well be independent of S, if mixing takes
+# more than the given share.
+_SMALL_BUDGET, _COSTLY = 1e-4, 2.0**-14
 
 # Half the distance from 1 to the next double: the relative error of one operation.
 _ROUNDING = 2.0**-53
@@ -325,7 +330,26 @@ def _mend_for(masses: FloatArray, notion: Notion, over: Distributions | None) ->
     if notion.perfect and over is None:
         # Mixing gives lifts of exactly 1 only if the result is constant.
         return lambda weights, p_x, check: (independent_weights(masses, weights, TOTAL), 0.0)
-    return mixed_until_met if notion.mixing_helps else first_mixture_that_meets
+    if not notion.mixing_helps:
+        return first_mixture_that_meets
+    if over is None and min(notion.budget.values()) <= _SMALL_BUDGET:
+        return partial(_mixed_or_independent, masses)
+    return mixed_until_met
+
+
+def _mixed_or_independent(
+    masses: FloatArray, weights: Weights, p_x: FloatArray, check: Check
+) -> tuple[Weights, float]:
+    """Mix in a constant channel, or make outputs independent of S where that changes them less.
+
+    Lifts of rare sensitive symbols may exceed a budget near 0 by many times the budget.
+    """
+    mixed, share = mixed_until_met(weights, p_x, check)
+    if share <= _COSTLY:
+        return mixed, share
+    independent = independent_weights(masses, weights, TOTAL)
+    change = [p_x @ abs(other - weights).sum(axis=1) for other in (mixed, independent)]
+    return (independent, 0.0) if change[1] < change[0] else (mixed, share)
 
 
 def certified_by(

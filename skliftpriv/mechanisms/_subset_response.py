@@ -215,7 +215,7 @@ def _assembled(
     weights.append(joint.p_x[low])
     posteriors.append(eye_array(n_symbols, format="csr")[low])
     total = float(entropy(joint.p_x))
-    stopped = [s.status for s in solutions if s.status in ("time_limit", "interrupted")]
+    stopped = [s.status for s in solutions if s.status not in ("optimal", "gap_reached")]
     return GroupedResult.of(
         joint,
         notion,

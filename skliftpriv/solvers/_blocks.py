@@ -46,8 +46,6 @@ _IDLE = 1e-4
 """The search ends after a round that lowers the conditional entropy by a smaller share."""
 _BOUND_SHARE = 0.1
 """Share of the time for the bound."""
-_SECONDS = 60.0
-"""What replaces the time limit, if there is none, when time is shared out."""
 _LEAST_SECONDS = 1.0
 """A block gets at least this much time, so that there may be none left for others."""
 _STRICT = 4 * FEASIBILITY
@@ -109,7 +107,7 @@ def improve_in_blocks(
             part = _pulled_inside(csr_array(part)[np.flatnonzero(allowed)], outputs, rows)
             outputs = _best_mixture(problem.p_x, csr_array(vstack([outputs.posteriors, part])))
             state.value = min(state.value, outputs.cost)
-        state.improve_bound(entry_bound(reduced, state, _BOUND_SHARE * state.left(_SECONDS)))
+        state.improve_bound(entry_bound(reduced, state, _BOUND_SHARE * state.left))
         if reduced.p.size <= _MOST_PAIRED and len(reduced.directions) > 1:
             outputs = _with_pairs(reduced, outputs, state, rng)
         while not state.finished:
@@ -143,7 +141,7 @@ class _Search:
         value = outputs.cost
         for done, index in enumerate(blocks):
             block = Outputs(outputs.posteriors[index], outputs.weights[index])
-            left = state.left(_SECONDS)
+            left = state.left
             if left > 0 and not state.interrupted:
                 share = max(left / (len(blocks) - done), _LEAST_SECONDS)
                 better = self._better(block, min(share, left))
@@ -223,7 +221,7 @@ def _with_pairs(
     pool.add(outputs.posteriors, always=True)
     price_pairs(strict, pool, state, rng)
     used = np.flatnonzero(pool.weights > 0)
-    found = Outputs(pool.columns[used], pool.weights[used])
+    found = _completed(Outputs(pool.columns[used], pool.weights[used]), reduced.p)
     return outputs if pool.uses_artificial or found.cost > outputs.cost else found
 
 
@@ -262,7 +260,23 @@ def _best_mixture(p: FloatArray, posteriors: csr_array) -> Outputs:
     master.add(posteriors, Image().entropy(posteriors))
     weights = master.solve().weights
     used = np.flatnonzero(weights > 0)
-    return Outputs(posteriors[used], weights[used])
+    return _completed(Outputs(posteriors[used], weights[used]), p)
+
+
+def _completed(outputs: Outputs, p: FloatArray) -> Outputs:
+    """Give the inputs that are rarer than the tolerance of linear programs to a frequent output.
+
+    Programs leave them out. What they add to this output is far below its room in the rows.
+    """
+    rare = np.flatnonzero(outputs.mass <= 0.5 * p)
+    if not rare.size:
+        return outputs
+    v, weights = outputs
+    most = int(weights.argmax())
+    joint = csr_array(diags_array(weights) @ v)
+    joint += csr_array((p[rare], (np.full(rare.size, most), rare)), v.shape)
+    weights = joint.sum(axis=1)
+    return Outputs(csr_array(diags_array(1.0 / weights) @ joint), weights)
 
 
 def _merged(outputs: Outputs) -> Outputs:

@@ -177,7 +177,7 @@ def _bound(
 ) -> None:
     """Solve the problem with the rows found, add rows that the solution violates, repeat."""
     rows = np.vstack([lp.rows, *(problem.sharpest_rows(v) for v in pool.best()[0])])
-    end = state.seconds + min(state.left(default=_BOUND_SECONDS), _BOUND_SECONDS)
+    end = state.seconds + min(state.left, _BOUND_SECONDS)
     while not state.closed and state.seconds < end:
         relaxed = solve_rows(
             PosteriorProblem(problem.p, rows, image=problem.image),

@@ -9,6 +9,8 @@ the lift are bounded, phi is concave but curved, and lines enclose it as closely
 
 from __future__ import annotations
 
+from operator import itemgetter
+
 import numpy as np
 
 from ._image import FloatArray, clean, entropy
@@ -24,7 +26,9 @@ _SHARE = 0.1
 """A curved piece is divided if it is higher than its ends by this share of the requested gap, or of
 what it may gain."""
 _STEEP = 1e4
-"""Slope, relative to the prices, of the lines that touch phi at its ends."""
+_STEEPS = (1.0, 1e2, _STEEP)
+"""Slope, relative to the prices, of the lines that touch phi at its ends, and others for a phi that
+is curved: the steeper the line, the more the errors of its linear program count."""
 
 
 class LevelPricer:
@@ -53,16 +57,11 @@ class LevelPricer:
 
     def price(self, prices: FloatArray) -> tuple[FloatArray, float]:
         """Return the vertices of phi that improve the solution, and a bound."""
-        steep = _STEEP * max(1.0, float(np.abs(prices).max()))
-        left, below = self._touching(steep, prices)
-        right, above = self._touching(-steep, prices)
-        vertices, lowest = self._between(prices, left, right)
-        ends = [
-            self._least(steep, below, self._range[0], float(self._b @ left)),
-            self._least(-steep, above, float(self._b @ right), self._range[1]),
-        ]
+        left, before = self._at_end(1.0, prices, self._range[0])
+        right, after = self._at_end(-1.0, prices, self._range[1])
+        vertices, between = self._between(prices, left, right)
         reduced_cost = self._reduced.utility.entropy(vertices) - vertices @ prices
-        bound = float(prices @ self._reduced.p) + min(lowest, *ends, 0.0)
+        bound = float(prices @ self._reduced.p) + min(before, between, after, 0.0)
         return vertices[reduced_cost < _NEGATIVE], bound
 
     def _best(self, cost: FloatArray) -> tuple[FloatArray, float]:
@@ -72,6 +71,20 @@ class LevelPricer:
         multipliers, support = self._reduced.supported(point.row_duals[None])
         bound = support[0] + (cost - multipliers[0] @ self._reduced.directions).min()
         return clean(point.v), float(bound)
+
+    def _at_end(self, sign: float, prices: FloatArray, end: float) -> tuple[FloatArray, float]:
+        """Return a vertex of phi near one end, and a lower bound of h - phi from there to the end.
+
+        They are those of the line, of several slopes of this sign, whose bound is the closest.
+        """
+        found = []
+        for steep in (_STEEP,) if self._reduced.polyhedral else _STEEPS:
+            slope = sign * steep * max(1.0, float(np.abs(prices).max()))
+            v, at_zero = self._touching(slope, prices)
+            least = self._least(slope, at_zero, end, float(self._b @ v))
+            attained = min(float(self._reduced.utility.entropy(v) - prices @ v), 0.0)
+            found.append((attained - least, v, least))
+        return min(found, key=itemgetter(0))[1:]
 
     def _touching(self, slope: float, prices: FloatArray) -> tuple[FloatArray, float]:
         """Return the vertex where a line of this slope touches phi, and the line's value at 0."""

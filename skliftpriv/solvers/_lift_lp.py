@@ -217,8 +217,8 @@ class LiftLP(PolytopeLP):
         return gradient, upper, start, np.where(tangent, np.inf, lines.high)
 
     def _on_line(self, i: int, lifts: FloatArray, lines: Lines) -> BoolArray:
-        """Tell where functions are lines; those of ranges in the concave part are so everywhere."""
-        return (lifts > lines.end[i]) | (lines.below & (lines.low >= self._sides[i].turn))
+        """Tell where functions are lines; those that begin with their range are so everywhere."""
+        return (lifts > lines.end[i]) | (lines.below & (lines.end[i] <= lines.low))
 
     def _make_room(self) -> None:
         """Drop inequalities that have not been used for longest, if there are many."""

@@ -280,12 +280,6 @@ class MasterLP:
         index = np.asarray(columns, dtype=np.int32)
         self._solver.changeColsCost(index.size, index, np.asarray(costs, dtype=float))
 
-    def remove(self, columns: IntArray) -> None:
-        """Delete columns of weight zero; later columns move up."""
-        index = np.asarray(columns, dtype=np.int32)
-        self._solver.deleteCols(index.size, index)
-        self.n_columns -= index.size
-
     def forbid(self, count: int) -> None:
         """Fix the weights of the first ``count`` columns to zero."""
         index = np.arange(count, dtype=np.int32)

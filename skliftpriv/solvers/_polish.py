@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.optimize import nnls
 from scipy.sparse import csc_array, csr_array
 from scipy.sparse.linalg import splu
@@ -98,20 +99,28 @@ def _balance(
 ) -> tuple[FloatArray, FloatArray]:
     """Change posteriors and weights a little, so that their average is p up to rounding.
 
-    The joint mass of each symbol is scaled. If an output then misses the budget, because that is as
-    small as the tolerance of linear programs, all get the same share of what is missing instead,
-    with as much of p as keeps it positive.
+    The joint mass of each symbol is scaled. Of a symbol that is rarer than the tolerance of linear
+    programs, and that they left out, all outputs get the same share. If an output then misses the
+    budget, because that is as small as the tolerance, too, all get the same share of whatever is
+    missing instead, with as much of p as keeps it positive.
     """
-    p = problem.p_x
-    joint = q[:, None] * v
-    joint = joint * (p / joint.sum(axis=0))
+    p, mass = problem.p_x, q @ v
+    lacking = _lacking(mass, p)
+    scale = p / np.where(lacking, p, mass)
+    joint = q[:, None] * (v * scale + np.where(lacking, p - mass, 0.0))
     scaled, weights = joint / joint.sum(axis=1)[:, None], joint.sum(axis=1)
     if problem.averages is None and (scaled @ problem.rows.T).max(initial=0.0) > 0.5 * FEASIBILITY:
         q = q / q.sum()
-        share = max(0.0, float((1.0 - p / (q @ v)).max()))
+        mass = q @ v
+        share = max(0.0, float(((mass - p) / np.maximum(mass, p)).max()))
         if share <= _TOUCH:
-            return (1.0 - share) * v + np.maximum(p - (1.0 - share) * (q @ v), 0.0), q
+            return (1.0 - share) * v + np.maximum(p - (1.0 - share) * mass, 0.0), q
     return scaled, weights / weights.sum()
+
+
+def _lacking(mass: FloatArray, p: FloatArray) -> NDArray[np.bool_]:
+    """Tell which symbols the outputs have too little of to scale it."""
+    return np.asarray(mass <= 0.5 * p)
 
 
 def _pull_inside(v: FloatArray, problem: PosteriorProblem) -> FloatArray:
@@ -151,7 +160,7 @@ def polish(
     utility = problem.utility
     v, q = _merge_duplicates(posteriors, weights, posteriors)
     v, q = _basic_weights(v, q, p, utility)
-    if len(q) == 0 or np.any((q @ v) <= 0.5 * p):
+    if len(q) == 0 or p[_lacking(q @ v, p)].sum() > _TOUCH:
         return p[None].copy(), np.ones(1)  # a constant output; not reached unless the LP failed
     v, q = _balance(v, q, problem)
     if not utility.identity:

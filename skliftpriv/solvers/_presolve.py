@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Protocol
 
 import numpy as np
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, vstack
 
 from ._averages import Averages
 from ._image import FloatArray, Image, IntArray, sums_of_groups
@@ -270,4 +270,19 @@ def expand(
     sizes = np.repeat(np.diff(v.indptr), [part.size for part in split_weights])
     starts = np.append(0, np.cumsum(sizes))
     found = csr_array((np.concatenate(data), np.concatenate(indices), starts), (sizes.size, n))
-    return found, np.concatenate(split_weights)
+    return _with_lost(reduced, found, np.concatenate(split_weights))
+
+
+def _with_lost(
+    reduced: ReducedProblem, found: csr_array, weights: FloatArray
+) -> tuple[csr_array, FloatArray]:
+    """Add an output for each member that is too rare to have a place on the line."""
+    lost = np.setdiff1d(np.arange(reduced.p_x.size), found.indices)
+    group_of = reduced.group_of[found.indices]
+    for x in lost:
+        k = int(np.argmax(group_of == reduced.group_of[x]))  # an entry of another member
+        like = found[[int(np.searchsorted(found.indptr, k, "right")) - 1]]
+        like.indices[reduced.group_of[like.indices] == reduced.group_of[x]] = x
+        found = csr_array(vstack([found, like]))
+        weights = np.append(weights, reduced.p_x[x] / found.data[k])
+    return found, weights

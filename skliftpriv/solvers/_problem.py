@@ -124,11 +124,6 @@ class PosteriorProblem:
         return Image(self.image)
 
     @property
-    def convex(self) -> bool:
-        """Whether mixtures of allowed posteriors are allowed."""
-        return self.averages is None or self.averages.convex
-
-    @property
     def scale(self) -> Scale:
         """The conditional entropies between which every solution lies."""
         alone = 0.0 if self.image is None else float(entropy(self.image.T) @ self.p_x)

@@ -41,8 +41,6 @@ _MANY = 1000
 """Problems with more inputs are first solved in blocks."""
 _BLOCK_SHARE = 0.5
 """Share of the time for blocks if the search for posteriors of all inputs follows."""
-_SECONDS = 60.0
-"""What a start is told without a time limit."""
 
 
 def solve(
@@ -111,14 +109,9 @@ def solve(
     ('optimal', 0.097)
     """
     method = "column-generation" if method == "columns" else method  # the former name
-    if method not in _METHODS:
-        raise InvalidParameterError(f"method must be one of {_METHODS}, got {method!r}.")
-    if not gap >= 0:
-        raise InvalidParameterError(f"gap must be non-negative, got {gap!r}.")
-    if time_limit is not None and not time_limit > 0:
-        raise InvalidParameterError(f"time_limit must be positive or None, got {time_limit!r}.")
+    _check_options(method, gap, time_limit)
     state = SolverState(problem.scale, gap, time_limit, verbose)
-    first = iter(()) if start is None else start(state.left(default=_SECONDS))
+    first = iter(()) if start is None else start(state.left)
     if problem.separate is not None:
         search = partial(solve, method=method, verbose=False)
         dense = (_dense(part) for part in first)
@@ -127,11 +120,12 @@ def solve(
     reduced = reduce_problem(problem)
     grouped = grouped_problem(problem, reduced)
     first = (reduced.grouped(part) for part in first)
+    # Blocks alone, or first, or not at all.
     in_blocks = certify and reduced.utility.identity and reduced.polyhedral
     large = in_blocks and reduced.p.size**2 > MOST_POSTERIOR_CELLS
     many = in_blocks and reduced.p.size > _MANY and len(reduced.directions) > 1
     if large or many:
-        limit = _BLOCK_SHARE * state.left(default=_SECONDS)
+        limit = _BLOCK_SHARE * state.left
         inner = state if large else SolverState(problem.scale, gap, limit, verbose=False)
         search = partial(solve, gap=gap, verbose=False, certify=False)
         outputs = improve_in_blocks(grouped, reduced, first, inner, random_state, search)
@@ -146,6 +140,15 @@ def solve(
         posteriors = _dense(posteriors)
     order = np.argsort(-weights, kind="stable")
     return _solution(problem, state, posteriors[order], weights[order])
+
+
+def _check_options(method: str, gap: float, time_limit: float | None) -> None:
+    if method not in _METHODS:
+        raise InvalidParameterError(f"method must be one of {_METHODS}, got {method!r}.")
+    if not gap >= 0:
+        raise InvalidParameterError(f"gap must be non-negative, got {gap!r}.")
+    if time_limit is not None and not time_limit > 0:
+        raise InvalidParameterError(f"time_limit must be positive or None, got {time_limit!r}.")
 
 
 def _dense(posteriors: FloatArray | csr_array) -> FloatArray:
@@ -206,7 +209,7 @@ def _coarse_posteriors(
     coarse = coarsened(reduced)
     if coarse is None:
         return np.zeros((0, reduced.p.size))
-    limit = max(_COARSE_SHARE * state.left(default=_SECONDS), 1e-3)
+    limit = max(_COARSE_SHARE * state.left, 1e-3)
     inner = SolverState(state.scale, _COARSE_GAP, limit, verbose=False)
     found = expand(coarse, *_dispatch(coarse, iter(()), inner, method, random_state))
     if inner.interrupted:

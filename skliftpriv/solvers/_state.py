@@ -9,6 +9,8 @@ from ._problem import Scale, Status
 
 _ROUNDING = 1e-9
 """Gaps in nats below this are rounding errors."""
+_UNLIMITED = 60.0
+"""Seconds that are shared out if there is no time limit."""
 
 
 class SolverState:
@@ -51,9 +53,10 @@ class SolverState:
         """Whether the time limit is reached."""
         return self.seconds >= self._limit
 
-    def left(self, default: float) -> float:
-        """Seconds until the time limit, or ``default`` without a limit."""
-        return default if self._limit == float("inf") else max(self._limit - self.seconds, 0.0)
+    @property
+    def left(self) -> float:
+        """Seconds until the time limit, to share out; a minute at any time without a limit."""
+        return _UNLIMITED if self._limit == float("inf") else max(self._limit - self.seconds, 0.0)
 
     @property
     def fraction_used(self) -> float:

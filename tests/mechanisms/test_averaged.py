@@ -174,6 +174,23 @@ def test_tiny_budgets_are_met_and_close_to_perfect_privacy():
             assert result.upper_bound >= perfect - 1e-6
 
 
+@pytest.mark.parametrize("notion", [Chi2Lift(1e-6, 1e-6), AlphaLift(1e-12, 1e-12)], ids=str)
+def test_tiny_budgets_keep_about_what_perfect_privacy_keeps(notion):
+    joint = JointDistribution.from_counts(np.random.default_rng(0).integers(1, 50, (3, 8)))
+    result = best(joint, notion, time_limit=0.5)
+    assert certified(result)
+    assert result.nmi == pytest.approx(best(joint, LIP(0)).nmi, abs=1e-4)
+
+
+def test_rare_sensitive_values_and_a_tiny_budget_leave_more_than_a_constant():
+    counts = [[1, 3, 2], [10**4, 3 * 10**5, 10**6], [10**10, 10**12, 10**11]]
+    joint = JointDistribution.from_counts(counts)
+    perfect = best(joint, LIP(0), use_sensitive=True).nmi
+    result = best(joint, LIP(1e-6), use_sensitive=True)
+    assert result.report.satisfied
+    assert result.nmi >= perfect - 1e-6 > 0.01
+
+
 @each_kind
 def test_large_budgets_release_x(kind):
     result = best(make_joint(4, 6, random_state=0), kind(30.0, 400.0))

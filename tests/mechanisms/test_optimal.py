@@ -9,6 +9,7 @@ from skliftpriv.certificate import certify
 from skliftpriv.datasets import load_adult, make_joint
 from skliftpriv.labels import symbol_text
 from skliftpriv.mechanisms._inputs import posterior_label, posterior_labels
+from skliftpriv.solvers import _partition
 from skliftpriv.solvers._lp import PolytopeLP
 
 from ..clock import WorkClock
@@ -209,6 +210,16 @@ def test_one_interrupt_stops_all_groups_of_subset_response(monkeypatch):
     assert certified(result)
     assert calls["left"] > -100  # a group takes hundreds to thousands
     assert mechanisms.subset_merging(joint, budget(1.0)).nmi - 0.05 < result.nmi
+
+
+def test_subset_response_says_that_a_group_filled_the_memory(monkeypatch):
+    monkeypatch.setattr(_partition, "MOST_BYTES", 0)
+    joint = make_joint(5, 30, random_state=0)
+    options = {"method": "column-generation", "time_limit": None}
+    result = mechanisms.subset_random_response(joint, budget(0.6), **options)
+    assert result.status == "memory_limit"
+    assert result.gap > 1e-6
+    assert certified(result)
 
 
 def test_outputs_are_named_after_their_main_symbols():

@@ -108,6 +108,13 @@ def test_envelopes_lie_below_and_tangents_above_the_function(notion):
     )
 
 
+@pytest.mark.filterwarnings("error")
+@each_notion
+def test_ranges_of_a_single_lift_are_no_exception(notion):
+    joint = np.array([[0.2], [0.3], [0.5]])  # all lifts are 1, where the l1-lift-inverse turns
+    assert solve(problem_of(joint, notion)).kept == 1.0
+
+
 @each_notion
 def test_minimisers_are_allowed_and_their_bounds_hold(notion):
     joint = random_joint(4, 7, 5)
@@ -158,6 +165,18 @@ def test_solutions_are_sound_and_certified(notion, kept):
     assert_sound(problem, found)
     assert found.status in ("optimal", "gap_reached")
     assert problem.averages.excess(found.posteriors).max() <= 1e-9
+
+
+def test_errors_of_steep_lines_do_not_keep_the_gap_open():
+    # Two values of X that a mechanism which sees S keeps: posteriors of one value alone are best.
+    joint = random_joint(3, 2, 1)
+    s, x = np.nonzero(joint)
+    own = np.zeros((3, s.size))
+    own[s, np.arange(s.size)] = joint[s, x]
+    problem = problem_of(own, AlphaLift(0.25, 0.25, 10.0), np.eye(2)[:, x])
+    found = solve(problem)
+    assert_sound(problem, found)
+    assert found.gap <= 1e-6
 
 
 def test_a_function_without_closed_forms_gives_the_same_optimum():

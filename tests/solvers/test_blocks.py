@@ -203,3 +203,14 @@ def test_memory_does_not_grow_with_the_square_of_the_inputs() -> None:
     assert peak < 8 * n**2
     assert result.report.satisfied
     assert result.nmi >= mechanisms.subset_merging(joint, LIP(0.5)).nmi - 1e-7
+
+
+@pytest.mark.parametrize("n_s", [2, 3])
+def test_inputs_rarer_than_tolerances_are_in_some_output(n_s: int, small_blocks) -> None:
+    joint = random_joint(n_s, 30)
+    joint[:, ::7] *= 1e-14
+    problem = alip_problem(joint / joint.sum(), 1.0)
+    solution = solve(problem, time_limit=0.1)
+    np.testing.assert_allclose(solution.weights @ solution.posteriors, problem.p_x, rtol=1e-6)
+    assert (solution.posteriors @ problem.rows.T).max() <= 1e-9
+    assert solution.kept > 0.5

@@ -107,6 +107,17 @@ def test_rare_symbols(method: str) -> None:
     assert solved(problem, method).kept == pytest.approx(expected, abs=2e-6)
 
 
+@pytest.mark.parametrize("build", [alip_problem, ldp_problem])
+@pytest.mark.parametrize("n_s", [2, 3])
+def test_symbols_rarer_than_tolerances_do_not_cost_the_others_anything(build, n_s: int) -> None:
+    joint = random_joint(n_s, 6)
+    expected = solve(build(joint, 0.8)).kept
+    for rare in (1e-11, 1e-13, 1e-18):
+        with_rare = np.hstack([joint, rare * random_joint(n_s, 2, seed=1)])
+        problem = build(with_rare / with_rare.sum(), 0.8)
+        assert solved(problem, "auto").kept == pytest.approx(expected, abs=1e-6)
+
+
 def test_three_hundred_symbols_within_a_thousand_steps() -> None:
     problem = alip_problem(random_joint(6, 300), 1.0)
     solution = solved(problem, "column-generation", time_limit=1000 * WorkClock.TICK)

@@ -61,3 +61,13 @@ def test_expansion_keeps_average_and_entropy() -> None:
     np.testing.assert_allclose(wide_weights @ wide, merged.p_x, atol=1e-14)
     wide = wide.toarray()
     assert wide_weights @ entropy(wide) == pytest.approx(weights @ entropy(posteriors))
+
+
+def test_members_too_rare_to_be_added_up_have_an_output() -> None:
+    joint = random_joint(3, 6)
+    joint[:, 1], joint[:, 3] = 1e-16 * joint[:, 0], 1e-40 * joint[:, 2]
+    problem = alip_problem(joint / joint.sum(), 0.5)
+    assert reduce_problem(problem).p.size == 4
+    solution = solve(problem)
+    assert_sound(problem, solution)
+    np.testing.assert_allclose(solution.weights @ solution.posteriors, problem.p_x, rtol=1e-12)
