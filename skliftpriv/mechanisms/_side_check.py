@@ -58,7 +58,7 @@ class SideChannelCheck:
         low, high = notion.exact_band
         self._low = (low.numerator, low.denominator)
         self._high = (high.numerator, high.denominator)
-        # Each side of a quotient is a sum of at most |X| terms, as in certificate._surely_met.
+        # Each side of a quotient is a sum of at most |X| terms, as in certificate/_exact.py.
         error = 16 * (masses.shape[1] + 16) * 2.0**-53
         if (self._masses[masses > 0] < float(_TINIEST)).any():
             error = 1.0  # digits may be lost by underflow, so nothing is sure
