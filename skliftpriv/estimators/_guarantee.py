@@ -367,7 +367,7 @@ class Guarantee:
         made = f"The release tells of the columns only through {cells.n_cells:,} cell"
         made += "" if cells.n_cells == 1 else "s"
         if cells.fewer:
-            made += f" ({cells.asked:,} were asked for, but no more can be told apart)"
+            made += f" ({cells.why_fewer})"
         made += ", learnt from"
         if cells.apart:
             return f"{made} {cells.n_rows:,} other rows than those counted"

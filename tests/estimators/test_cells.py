@@ -326,7 +326,8 @@ def test_fewer_cells_than_asked_for_are_told():
     n_cells = few.cells_.summary.n_cells
     assert (few.cells_.summary.asked, few.cells_.summary.fewer) == (50, True)
     assert n_cells <= 5
-    words = f"{n_cells} cells (50 were asked for, but no more can be told apart), learnt from"
+    fewer = "50 were asked for, but no more can be told apart with 30 rows each"
+    words = f"{n_cells} cells ({fewer}), learnt from"
     assert words in str(few.guarantee_)
     assert words in report_page(few)
     assert f"Cells({n_cells} cells (50 were asked for) of job" in repr(few.cells_)
