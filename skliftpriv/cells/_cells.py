@@ -69,6 +69,14 @@ class CellsSummary:
         """Whether there are fewer cells than were asked for."""
         return self.asked is not None and self.n_cells < self.asked
 
+    @property
+    def why_fewer(self) -> str:
+        """Why there are fewer cells than were asked for, in a few words."""
+        return (
+            f"{self.asked:,} were asked for, but no more can be told apart with {LEAST_ROWS} rows "
+            "each"
+        )
+
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Cells:

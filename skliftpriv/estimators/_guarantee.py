@@ -265,6 +265,9 @@ class Guarantee:
         """
         draws = "they are independent draws from it"
         known = self.values or ValuesSummary()
+        if self.all_have_cells:  # so that no value of the useful columns is unknown
+            complete = "categories lists" if known.sensitive_closed else "contain"
+            return f"{draws} and {complete} all values of {self.sensitive}"
         useful = ", ".join(self.columns)
         if known.useful_closed and known.sensitive_closed:
             return f"{draws} and categories lists all of its values"
@@ -361,9 +364,10 @@ class Guarantee:
         cells = self.cells
         if cells is None:
             return "The release is made of the values of the columns"
-        made = f"The release tells of the columns only through {cells.n_cells:,} cells"
+        made = f"The release tells of the columns only through {cells.n_cells:,} cell"
+        made += "" if cells.n_cells == 1 else "s"
         if cells.fewer:
-            made += f" ({cells.asked:,} were asked for, but no more can be told apart)"
+            made += f" ({cells.why_fewer})"
         made += ", learnt from"
         if cells.apart:
             return f"{made} {cells.n_rows:,} other rows than those counted"

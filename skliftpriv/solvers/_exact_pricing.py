@@ -20,7 +20,9 @@ class Pricer(Protocol):
         """Return improving posteriors, and a lower bound on the conditional entropy."""
 
 
-def price_exactly(pool: ColumnPool, pricer: Pricer, state: SolverState) -> None:
+def price_exactly(
+    pool: ColumnPool, pricer: Pricer, state: SolverState, prices: FloatArray | None = None
+) -> None:
     """Add the posteriors that a pricer finds until there are none.
 
     Parameters
@@ -31,8 +33,14 @@ def price_exactly(pool: ColumnPool, pricer: Pricer, state: SolverState) -> None:
         For the same problem.
     state : SolverState
         Clock; receives value and bound.
+    prices : ndarray of shape (n,), optional
+        Prices to begin with, if better ones are known than those of the first posteriors.
     """
     pool.add(pricer.first, always=True)
+    if prices is not None and not state.finished:
+        found, bound = pricer.price(prices)
+        state.improve_bound(bound)
+        pool.add(found, always=True)
     while not state.finished:
         found, bound = pricer.price(pool.prices)
         state.improve_bound(bound)

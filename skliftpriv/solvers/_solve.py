@@ -19,6 +19,7 @@ from ._couplings import CouplingPricer
 from ._cutting_planes import solve_by_cutting_planes
 from ._exact_pricing import Pricer, price_exactly
 from ._image import FloatArray
+from ._joint_descent import descend_together
 from ._levels import LevelPricer
 from ._pairs import PairPricer
 from ._polish import polish
@@ -188,15 +189,18 @@ def _dispatch(
             pass
     pool = ColumnPool(reduced, state)
     try:
+        prices = None
         if not easier:
             pool.add(_coarse_posteriors(reduced, state, method, random_state), always=True)
+            posteriors, prices = descend_together(reduced, state)
+            pool.add(posteriors, always=True)
         for part in start:
             pool.add(part, always=True)
         pricer = _exact_pricer(reduced, state) if method == "auto" else None
         if pricer is None:
             generate_columns(reduced, pool, state, random_state, certify)
         else:
-            price_exactly(pool, pricer, state)
+            price_exactly(pool, pricer, state, prices)
     except KeyboardInterrupt:
         state.interrupted = True
     return pool.best()

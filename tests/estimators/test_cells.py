@@ -276,6 +276,23 @@ def test_with_confidence_cells_are_learnt_from_other_rows():
 
 
 @pytest.mark.slow
+def test_confidence_assumes_nothing_about_columns_whose_rows_all_have_a_cell():
+    tree = target(confidence=0.95, epsilon=2.0).fit(FRAME, INCOME)
+    draws = "they are independent draws from it and"
+    assert tree.guarantee_.assumption == f"{draws} contain all values of sex"
+    listed = tree.set_params(categories={"sex": ["F", "M"]}).fit(FRAME, INCOME)
+    assert listed.guarantee_.assumption == f"{draws} categories lists all values of sex"
+    means = KMeans(5, n_init=1, random_state=0)
+    other = SubsetMergingSanitizer("sex", USEFUL, cells=means, confidence=0.95, epsilon=2.0)
+    assert other.fit(FRAME).guarantee_.assumption == f"{draws} contain all of its values"
+
+
+def test_a_single_cell_is_told_apart_from_several():
+    constant = FRAME[["sex"]].assign(x=1)
+    text = SubsetMergingSanitizer("sex", cells=5).fit(constant).guarantee_.about_cells
+    assert "only through 1 cell (5 were asked for" in text
+
+
 def test_confidence_holds_for_the_distribution_that_rows_came_from():
     """The true levels of a large table, for cells and mechanisms fitted to samples of it."""
     everyone = people(200_000, seed=5)
@@ -309,7 +326,8 @@ def test_fewer_cells_than_asked_for_are_told():
     n_cells = few.cells_.summary.n_cells
     assert (few.cells_.summary.asked, few.cells_.summary.fewer) == (50, True)
     assert n_cells <= 5
-    words = f"{n_cells} cells (50 were asked for, but no more can be told apart), learnt from"
+    fewer = "50 were asked for, but no more can be told apart with 30 rows each"
+    words = f"{n_cells} cells ({fewer}), learnt from"
     assert words in str(few.guarantee_)
     assert words in report_page(few)
     assert f"Cells({n_cells} cells (50 were asked for) of job" in repr(few.cells_)
