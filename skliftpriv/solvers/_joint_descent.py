@@ -30,8 +30,6 @@ _ROUNDS = 2
 """Linear programs for each of them; further ones gain little."""
 _SHARE = 0.3
 """Share of the time that is left which a linear program may take."""
-_SECONDS = 60.0
-"""What is left without a time limit."""
 _MOST_ENTRIES = 2_000_000
 """Larger linear programs take too long."""
 _MOST_PARTS = 100
@@ -86,7 +84,7 @@ def descend_together(reduced: ReducedProblem, state: SolverState) -> Descent:
         for _ in range(_ROUNDS):
             if state.out_of_time:
                 break
-            limit = _SHARE * state.left(default=_SECONDS)
+            limit = _SHARE * state.left
             solution = _solved(rows, reduced.p, reduced.utility.slopes(outputs), limit)
             if solution is None:
                 break
