@@ -104,9 +104,11 @@ class LazyTable:
         return str(self._frame.implementation.value)
 
     def _collected(self, frame: nw.LazyFrame[Any]) -> nw.DataFrame[Any]:
-        """Collect a small result: in polars for its own frames, otherwise in pyarrow."""
+        """Collect a small result in the library that parts of the rows are in."""
         if frame.implementation is nw.Implementation.POLARS:
             return frame.collect("polars", engine="streaming")
+        if frame.implementation is nw.Implementation.DASK:
+            return frame.collect("pandas")
         try:
             return frame.collect("pyarrow")
         except ModuleNotFoundError as error:
