@@ -10,8 +10,21 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
-from skliftpriv import ConditionalReporting, GRRSanitizer, OUESanitizer, load, save
-from skliftpriv.exceptions import InvalidParameterError, SizeLimitError, UnknownCategoryError
+from skliftpriv import (
+    ConditionalReporting,
+    CountedRows,
+    GRRSanitizer,
+    ORRSanitizer,
+    OUESanitizer,
+    load,
+    save,
+)
+from skliftpriv.exceptions import (
+    InvalidParameterError,
+    SizeLimitError,
+    TargetColumnWarning,
+    UnknownCategoryError,
+)
 from skliftpriv.frames import LazyTable, _engines, _lazy
 
 from .rows import (
@@ -156,6 +169,48 @@ def test_cells_and_typical_rows(engine):
         assert listed(released) == listed(eager.transform(rows))
     with pytest.raises(InvalidParameterError, match=r"^cells= needs rows.* cells=learnt\.cells"):
         GRRSanitizer("s", ["age", "x"], cells=6).fit(engine.lazy(rows))
+
+
+@pytest.mark.parametrize("target", ["k", "age"])
+def test_a_target_is_counted_with_the_rows_and_in_cells(engine, target):
+    rows = rows_for(engine)
+    rows = rows.set_column(3, "k", pc.fill_null(rows["k"], 9))
+    lazy = engine.lazy(rows)
+    cells = CountedRows.of(rows.slice(0, 3000), "s", ["x", "id"], cells=6).cells
+    for options in ({"useful": "x"}, {"useful": ["x", "id"], "cells": cells}):
+        counted, expected = (
+            CountedRows.of(each, "s", target=target, **options) for each in (lazy, rows)
+        )
+        assert counted.layout == expected.layout
+        assert counted.target.edges == expected.target.edges
+        assert (counted.target.edges is None) == (target == "k")
+        one, other = (
+            ORRSanitizer("s", utility="target", epsilon=0.5, record_id="uid", secret=KEY).fit(each)
+            for each in (counted, expected)
+        )
+        assert (one.joint_, one.report_) == (other.joint_, other.report_)
+        assert one.channel_ == other.channel_
+        with_ids = rows.append_column("uid", rows["id"])
+        released = engine.collected(one.transform(engine.lazy(with_ids)))
+        assert listed(released) == listed(other.transform(with_ids))
+
+
+def test_a_target_of_a_lazy_frame_is_a_column(engine):
+    rows = rows_for(engine)
+    lazy = engine.lazy(rows)
+    with pytest.raises(InvalidParameterError, match=r"^y= .*CountedRows.of\(X, .* target='name'\)"):
+        ORRSanitizer("s", "x", utility="target").fit(lazy, rows["age"])
+    with pytest.raises(InvalidParameterError, match=r"^target= .* target='name'\)"):
+        CountedRows.of(lazy, "s", "x", target=rows["age"])
+    with pytest.raises(InvalidParameterError, match="target='ages' is not a column of X"):
+        CountedRows.of(lazy, "s", "x", target="ages")
+    n_missing = rows["k"].null_count
+    with pytest.raises(InvalidParameterError, match=f"y is missing in {n_missing:,} of 6,000 rows"):
+        CountedRows.of(lazy, "s", "x", target="k")
+    with pytest.warns(TargetColumnWarning, match="useful column 'again'"):
+        CountedRows.of(
+            engine.lazy(rows.append_column("again", rows["age"])), "s", "again", target="age"
+        )
 
 
 def test_noise_does_not_change_whenever_rows_are_computed(engine):
