@@ -22,7 +22,7 @@ _EXACT = 2.0**53
 #: Types of DuckDB that pandas holds exactly.
 _IN_PANDAS = (
     *("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT"),
-    *("FLOAT", "DOUBLE", "BOOLEAN", "VARCHAR"),
+    *("FLOAT", "DOUBLE", "BOOLEAN", "VARCHAR", "BLOB", "TIME"),
 )
 
 
@@ -119,7 +119,7 @@ class _PandasParts:
         import pyarrow as pa
 
         columns = {f.name: self._column(part[f.name], f.type) for f in self.schema}
-        table = self.function(pa.table(columns, schema=self.schema))
+        table = _without_dictionaries(self.function(pa.table(columns, schema=self.schema)))
         for place, name in enumerate(table.column_names):
             if name in self.as_text:
                 table = table.set_column(place, name, table[name].cast(pa.string()))

@@ -359,6 +359,29 @@ def test_duckdb_keeps_types_that_pandas_rounds():
     assert str(released.schema.field('k "3"').type) == "decimal128(20, 3)"
 
 
+@pytest.mark.parametrize("output", ["label", "typical"])
+@pytest.mark.parametrize(
+    "column",
+    [
+        "encode(x) || '\\x00\\xFF'::BLOB",
+        "TIME '01:02:03.456789' + INTERVAL 1 HOUR * k",
+        "CAST(x AS ENUM('d', 'c', 'b', 'a', 'unused'))",
+        "md5(x)::UUID",
+        "1::HUGEINT << 100 + k",
+        "TIMESTAMPTZ '2020-10-25 00:00:00+00' + INTERVAL 1 HOUR * k",
+    ],
+)
+def test_duckdb_releases_all_types(column, output):
+    lazy, collected = duckdb_engine()
+    relation = lazy(ROWS).project(f"id, s, {column} AS x, {column} AS kept")
+    sanitizer = keyed(output=output, remainder="passthrough").fit(relation)
+    released = collected(sanitizer.transform(relation))
+    expected = sanitizer.transform(collected(relation))
+    assert listed(released) == listed(expected)
+    kept, original = (table.schema.field("kept").type for table in (released, expected))
+    assert kept == (original.value_type if pa.types.is_dictionary(original) else original)
+
+
 def test_numbers_that_duckdb_would_round_are_refused(capfd):
     lazy, collected = duckdb_engine()
     rows = ROWS.select(["id", "s"]).append_column(
