@@ -16,7 +16,8 @@ from ._table import Table, is_stream
 
 __all__ = ["LazyTable", "RowStream"]
 
-#: Record batches are put together to at least so many rows, since small ones cost more per row.
+#: Record batches are put together, or cut, to about so many rows: small ones cost more per row, and
+#: a large one would need memory for all of its rows at once.
 _PART = 1 << 16
 
 
@@ -172,16 +173,17 @@ class RowStream:
         return self._reader.schema.empty_table()
 
     def parts(self) -> Iterator[Any]:
-        """Yield pyarrow tables of batches that are next to each other."""
+        """Yield pyarrow tables of rows that are next to each other."""
         import pyarrow as pa
 
         held, n_rows = [], 0
         for batch in self._reader:
-            held.append(batch)
-            n_rows += batch.num_rows
-            if n_rows >= _PART:
-                yield pa.Table.from_batches(held)
-                held, n_rows = [], 0
+            for start in range(0, batch.num_rows, _PART):
+                held.append(batch.slice(start, _PART))
+                n_rows += held[-1].num_rows
+                if n_rows >= _PART:
+                    yield pa.Table.from_batches(held)
+                    held, n_rows = [], 0
         if held:
             yield pa.Table.from_batches(held)
 
