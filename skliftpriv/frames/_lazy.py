@@ -19,6 +19,8 @@ __all__ = ["LazyTable", "RowStream"]
 #: Record batches are put together, or cut, to about so many rows: small ones cost more per row, and
 #: a large one would need memory for all of its rows at once.
 _PART = 1 << 16
+#: What names of columns may have in place of a dot or a backtick.
+_PLAIN = str.maketrans(".`", "__")
 
 
 class LazyTable:
@@ -74,6 +76,7 @@ class LazyTable:
                 "X is a stream of Spark, which has no last row: fit on a table, and transform the "
                 "stream."
             )
+        self._check_names(names)
         types = self._frame.collect_schema()
         for name in names:
             if types[name] == nw.Object:
@@ -99,6 +102,15 @@ class LazyTable:
         return Table(
             self._collected(self._frame.select(*names).head(0)).to_native(), allow_empty=True
         )
+
+    def _check_names(self, names: Sequence[str]) -> None:
+        """Refuse names that mean something else to Spark."""
+        for name in names:
+            if extra_of(self._frame.implementation) == "spark" and set(".`") & set(name):
+                raise InvalidParameterError(
+                    f"Spark reads {name!r} as a field of a struct, not as a column: rename it, for "
+                    f"example by X.withColumnRenamed({name!r}, {name.translate(_PLAIN)!r})."
+                )
 
     @property
     def _library(self) -> str:
@@ -142,6 +154,7 @@ class LazyTable:
                 f"X is a lazy frame of {self._library}, and only those of {able} can be released "
                 "lazily: pass a pyarrow RecordBatchReader of its rows."
             )
+        self._check_names(names)
         result = engine(nw.to_native(self._frame.select(*names)), function)
         if keep_index or self._frame.implementation is not nw.Implementation.DASK:
             return result

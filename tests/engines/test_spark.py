@@ -226,6 +226,15 @@ def test_recipe_for_a_stream_releases_what_a_table_would(people, spark, tmp_path
         keyed().fit(found["stream"])
 
 
+def test_names_with_dots_are_refused(people):
+    dotted = people.withColumnRenamed("x", "x.y")
+    with pytest.raises(InvalidParameterError, match=r"Spark reads 'x.y' as .*\('x.y', 'x_y'\)"):
+        keyed("x.y").fit(dotted)
+    with pytest.raises(InvalidParameterError, match=r"Spark reads 'x.y' as"):
+        keyed("x.y").fit(ROWS.rename_columns({"x": "x.y"})).transform(dotted)
+    assert keyed("k").fit(dotted).transform(dotted).columns == ["k"]
+
+
 def test_without_ids_spark_is_refused(people):
     sanitizer = GRRSanitizer("s", "x").fit(people)
     with pytest.raises(InvalidParameterError, match=r"RecordBatchReader .* record_id= and secret="):
