@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from hashlib import blake2b
 from itertools import compress
 from numbers import Real
@@ -171,6 +171,8 @@ def identity_text(label: Label) -> str:
         return "(" + ", ".join(map(identity_text, label)) + ")"
     if isinstance(label, Real) and label % 1 == 0:
         return str(int(label))
+    if isinstance(label, datetime) and label.tzinfo is not None:
+        label = label.astimezone(UTC)  # one moment in several zones
     # pandas has subclasses of Python's own types.
     kind = next((k for k in (datetime, timedelta) if isinstance(label, k)), type(label))
     return f"{kind.__name__}({str(label)!r})"

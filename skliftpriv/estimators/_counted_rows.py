@@ -112,8 +112,8 @@ class CountedRows:
         ----------
         X : pandas or polars DataFrame, pyarrow Table, lazy frame, or array-like
             The rows, of shape (n_rows, n_columns), or one row per combination of values if
-            ``counts`` is given. A lazy frame is counted by its library, with none of the other
-            parameters below but ``cells`` of other rows.
+            ``counts`` is given. A lazy frame is counted by its library, with none of the
+            parameters below but ``cells`` of other rows, and ``target`` as the name of a column.
         sensitive, useful : str, int, list or None
             Sensitive and useful columns, like the parameters of a sanitiser.
         counts : str, int or array-like of shape (n_rows,), optional
@@ -142,14 +142,21 @@ class CountedRows:
         if lazy is not None:
             refuse_beside(
                 counts=counts,
-                target=target,
+                target=None if isinstance(target, str | int | np.integer) else target,
                 sensitive_features=sensitive_features,
                 cells=None if isinstance(cells, Cells) else cells,
                 groups=groups,
             )
             names = Table(lazy.empty, allow_empty=True)
             layout = Layout.of(names, sensitive, useful, False)
-            return counted_lazily(lazy, layout, cells if isinstance(cells, Cells) else None)
+            _, kept = _beside(names, layout, target, "target", useful)
+            counted = counted_lazily(
+                lazy,
+                kept,
+                cells if isinstance(cells, Cells) else None,
+                None if target is None else layout.named_by(target)[0],
+            )
+            return replace(counted, layout=_without(layout, names, target))
         table = Table(X, allow_empty=True)
         given = sensitive_features is not None
         layout = Layout.of(table, sensitive, useful, given, {"groups": groups})
@@ -300,7 +307,8 @@ def _counted(
     """Count the rows of a table that each stand for a number of rows."""
     weight = checked_weight(numbers, table.n_rows, "counts")
     columns = (s_columns, layout.useful_columns(table))
-    rows = counted_columns(columns, layout, y=y, weight=weight)
+    plan = CountingPlan(counted=True)
+    rows = counted_columns(columns, layout, y=y, weight=weight, plan=plan)
     assert weight is not None
     if (weight != np.floor(weight)).any():
         raise InvalidParameterError(
@@ -313,7 +321,9 @@ def _counted(
     return replace(rows, counts=whole)
 
 
-def counted_lazily(lazy: LazyTable, layout: Layout, cells: Cells | None = None) -> CountedRows:
+def counted_lazily(
+    lazy: LazyTable, layout: Layout, cells: Cells | None = None, target: str | None = None
+) -> CountedRows:
     """Count the rows of a lazy frame by one group-by; only the counts are collected.
 
     Parameters
@@ -324,12 +334,18 @@ def counted_lazily(lazy: LazyTable, layout: Layout, cells: Cells | None = None) 
         Which columns are counted.
     cells : Cells, optional
         What X is reduced to, where the rows are.
+    target : str, optional
+        The column of a target.
     """
     if cells is not None:
-        counts, types = counted_in_cells(lazy, layout, cells)
-        return CountedRows(counts, layout, cells=cells, types=types)
-    table, numbers = lazy.counted([*layout.sensitive_names, *layout.useful_names])
-    return _counted(table, layout, layout.sensitive_columns(table), numbers)
+        counts, types = counted_in_cells(lazy, layout, cells, target)
+        return CountedRows(counts.pairs, layout, target=counts.target, cells=cells, types=types)
+    also = [] if target is None else [target]
+    table, numbers = lazy.counted([*layout.sensitive_names, *layout.useful_names, *also])
+    y = None if target is None else table.column(target)
+    for warning in target_warnings(layout.useful_names, layout.useful_columns(table), y):
+        warnings.warn(warning, stacklevel=3)
+    return _counted(table, layout, layout.sensitive_columns(table), numbers, y)
 
 
 def _beside(

@@ -36,12 +36,15 @@ class CountingPlan(NamedTuple):
         Whether the target is counted; otherwise cells are learnt to predict it, and no more.
     bins : TargetCounts or None
         Counts of earlier rows, whose bins of the target are used again.
+    counted : bool
+        Whether weights are numbers of rows, so that bins of the target count them.
     """
 
     cells: CellsLike | Cells | None = None
     apart: bool = False
     target: bool = True
     bins: TargetCounts | None = None
+    counted: bool = False
 
 
 @dataclass(frozen=True)
@@ -90,7 +93,8 @@ def count_columns(
     if cells is not None and not isinstance(cells, Cells):
         learnt = learning_rows(n_rows, apart=plan.apart)
     # Rows that are counted apart decide on nothing: neither on cells nor on bins.
-    target = None if y is None else TargetReader(y, n_rows, plan.bins, learnt)
+    numbers = weight if plan.counted else None
+    target = None if y is None else TargetReader(y, n_rows, plan.bins, learnt, numbers)
     if learnt is not None:
         sample = Sample(
             names,

@@ -72,6 +72,8 @@ class TargetReader:
         Counts of earlier rows, whose bins are used again.
     rows : ndarray of int, optional
         Rows that decide on the bins; by default all.
+    numbers : ndarray, optional
+        How many rows each row stands for; by default one.
     """
 
     def __init__(
@@ -80,6 +82,7 @@ class TargetReader:
         n_rows: int,
         known: TargetCounts | None = None,
         rows: np.ndarray | None = None,
+        numbers: np.ndarray | None = None,
     ) -> None:
         if isinstance(y, str):
             raise InvalidParameterError(
@@ -91,8 +94,10 @@ class TargetReader:
         if len(columns[0]) != n_rows:
             raise InvalidParameterError(f"y has {len(columns[0])} values, and X has {n_rows} rows.")
         self._column = columns[0]
+        self._numbers = np.ones(n_rows) if numbers is None else numbers
         if known is None:
-            self._edges = _edges(*self._encoded(slice(0, n_rows) if rows is None else rows))
+            decide = slice(0, n_rows) if rows is None else rows
+            self._edges = _edges(*self._encoded(decide), self._numbers[decide])
         else:
             self._edges = known.edges
 
@@ -107,18 +112,17 @@ class TargetReader:
     def _encoded(self, rows: Rows) -> Encoded:
         codes, values = encode_rows([rows_of(self._column, rows)])
         if None in values:
-            n_rows = len(self._column)
-            missing = sum(_n_missing(rows_of(self._column, part)) for part in row_slices(n_rows))
+            missing = sum(map(self._n_missing, row_slices(len(self._column))))
             raise InvalidParameterError(
-                f"y is missing in {missing:,} of {n_rows:,} rows: leave these rows out, or fill "
-                "them."
+                f"y is missing in {missing:,.0f} of {self._numbers.sum():,.0f} rows: leave these "
+                "rows out, or fill them."
             )
         return codes, values
 
-
-def _n_missing(column: Any) -> int:
-    codes, values = encode_rows([column])
-    return int((codes == values.index(None)).sum()) if None in values else 0
+    def _n_missing(self, rows: slice) -> float:
+        codes, values = encode_rows([rows_of(self._column, rows)])
+        gaps = codes == values.index(None) if None in values else np.zeros_like(codes, dtype=bool)
+        return float(self._numbers[rows][gaps].sum())
 
 
 @dataclass(frozen=True)
@@ -243,13 +247,16 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _edges(codes: np.ndarray, values: list[Any]) -> tuple[float, ...] | None:
+def _edges(codes: np.ndarray, values: list[Any], numbers: np.ndarray) -> tuple[float, ...] | None:
     """Return inner edges of bins with about as many rows each, or None if there are few values."""
-    if np.unique(codes).size <= _MOST_NUMBERS or not all(map(_is_number, values)):
+    n_rows = np.bincount(codes, weights=numbers, minlength=len(values))
+    if (n_rows > 0).sum() <= _MOST_NUMBERS or not all(map(_is_number, values)):
         return None
-    numbers = np.array(values, dtype=float)[codes]
-    inner = np.quantile(numbers, np.arange(1, _BINS) / _BINS, method="inverted_cdf")
-    return tuple(float(edge) for edge in np.unique(inner))
+    ascending = np.argsort(np.array(values, dtype=float))
+    # The least value up to which there are so many tenths of the rows; whole numbers are exact.
+    up_to = np.cumsum(n_rows[ascending])
+    inner = ascending[np.searchsorted(_BINS * up_to, np.arange(1, _BINS) * up_to[-1])]
+    return tuple(float(values[place]) for place in dict.fromkeys(inner.tolist()))
 
 
 def _binned(codes: np.ndarray, values: list[Any], edges: tuple[float, ...]) -> Encoded:

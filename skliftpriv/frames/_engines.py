@@ -22,7 +22,7 @@ _EXACT = 2.0**53
 #: Types of DuckDB that pandas holds exactly.
 _IN_PANDAS = (
     *("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT"),
-    *("FLOAT", "DOUBLE", "BOOLEAN", "VARCHAR"),
+    *("FLOAT", "DOUBLE", "BOOLEAN", "VARCHAR", "BLOB", "TIME"),
 )
 
 
@@ -80,6 +80,7 @@ def _by_spark(native: Any, function: PartFunction) -> Any:
             'pip install "skliftpriv[spark]".'
         )
     import pyarrow as pa
+    from pyspark.sql.types import StructField, StructType, TimestampNTZType
 
     session = native.sparkSession
     # Made anew, because a frame that is a stream cannot be collected.
@@ -87,7 +88,13 @@ def _by_spark(native: Any, function: PartFunction) -> Any:
     # Connect makes no frame without rows of an Arrow table.
     schema = _without_dictionaries(computed).schema
     result = session.createDataFrame(pa.table([pa.nulls(1, f.type) for f in schema], schema=schema))
-    return native.mapInArrow(_ArrowParts(function, result.toArrow().schema), result.schema)
+    kinds, written = list(result.schema), result.toArrow().schema
+    for place, field in enumerate(schema):
+        # Spark would put times without a zone into that of the session.
+        if pa.types.is_timestamp(field.type) and field.type.tz is None:
+            kinds[place] = StructField(field.name, TimestampNTZType())
+            written = written.set(place, field.with_type(pa.timestamp("us")))
+    return native.mapInArrow(_ArrowParts(function, written), StructType(kinds))
 
 
 @dataclass(frozen=True)
@@ -112,7 +119,7 @@ class _PandasParts:
         import pyarrow as pa
 
         columns = {f.name: self._column(part[f.name], f.type) for f in self.schema}
-        table = self.function(pa.table(columns, schema=self.schema))
+        table = _without_dictionaries(self.function(pa.table(columns, schema=self.schema)))
         for place, name in enumerate(table.column_names):
             if name in self.as_text:
                 table = table.set_column(place, name, table[name].cast(pa.string()))

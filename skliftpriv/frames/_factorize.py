@@ -89,6 +89,9 @@ def _as_objects(column: Any) -> tuple[Codes, Any]:
     present = ~column.is_null().to_numpy()
     codes = np.full(len(column), -1, dtype=np.intp)
     codes[present], values = pd.factorize(column.drop_nulls().to_numpy())
+    if isinstance(column.dtype, nw.Datetime) and column.dtype.time_zone is not None:
+        # NumPy has no zones, and gets the time in UTC.
+        values = pd.DatetimeIndex(values).tz_localize("UTC").tz_convert(column.dtype.time_zone)
     return codes, values
 
 

@@ -16,8 +16,11 @@ from ._table import Table, is_stream
 
 __all__ = ["LazyTable", "RowStream"]
 
-#: Record batches are put together to at least so many rows, since small ones cost more per row.
+#: Record batches are put together, or cut, to about so many rows: small ones cost more per row, and
+#: a large one would need memory for all of its rows at once.
 _PART = 1 << 16
+#: What names of columns may have in place of a dot or a backtick.
+_PLAIN = str.maketrans(".`", "__")
 
 
 class LazyTable:
@@ -73,6 +76,7 @@ class LazyTable:
                 "X is a stream of Spark, which has no last row: fit on a table, and transform the "
                 "stream."
             )
+        self._check_names(names)
         types = self._frame.collect_schema()
         for name in names:
             if types[name] == nw.Object:
@@ -99,14 +103,25 @@ class LazyTable:
             self._collected(self._frame.select(*names).head(0)).to_native(), allow_empty=True
         )
 
+    def _check_names(self, names: Sequence[str]) -> None:
+        """Refuse names that mean something else to Spark."""
+        for name in names:
+            if extra_of(self._frame.implementation) == "spark" and set(".`") & set(name):
+                raise InvalidParameterError(
+                    f"Spark reads {name!r} as a field of a struct, not as a column: rename it, for "
+                    f"example by X.withColumnRenamed({name!r}, {name.translate(_PLAIN)!r})."
+                )
+
     @property
     def _library(self) -> str:
         return str(self._frame.implementation.value)
 
     def _collected(self, frame: nw.LazyFrame[Any]) -> nw.DataFrame[Any]:
-        """Collect a small result: in polars for its own frames, otherwise in pyarrow."""
+        """Collect a small result in the library that parts of the rows are in."""
         if frame.implementation is nw.Implementation.POLARS:
             return frame.collect("polars", engine="streaming")
+        if frame.implementation is nw.Implementation.DASK:
+            return frame.collect("pandas")
         try:
             return frame.collect("pyarrow")
         except ModuleNotFoundError as error:
@@ -139,6 +154,7 @@ class LazyTable:
                 f"X is a lazy frame of {self._library}, and only those of {able} can be released "
                 "lazily: pass a pyarrow RecordBatchReader of its rows."
             )
+        self._check_names(names)
         result = engine(nw.to_native(self._frame.select(*names)), function)
         if keep_index or self._frame.implementation is not nw.Implementation.DASK:
             return result
@@ -170,16 +186,17 @@ class RowStream:
         return self._reader.schema.empty_table()
 
     def parts(self) -> Iterator[Any]:
-        """Yield pyarrow tables of batches that are next to each other."""
+        """Yield pyarrow tables of rows that are next to each other."""
         import pyarrow as pa
 
         held, n_rows = [], 0
         for batch in self._reader:
-            held.append(batch)
-            n_rows += batch.num_rows
-            if n_rows >= _PART:
-                yield pa.Table.from_batches(held)
-                held, n_rows = [], 0
+            for start in range(0, batch.num_rows, _PART):
+                held.append(batch.slice(start, _PART))
+                n_rows += held[-1].num_rows
+                if n_rows >= _PART:
+                    yield pa.Table.from_batches(held)
+                    held, n_rows = [], 0
         if held:
             yield pa.Table.from_batches(held)
 

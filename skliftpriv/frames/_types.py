@@ -77,7 +77,12 @@ class ColumnType:
         if values is not None and _holds(values, labels):
             return values
         try:
-            return nw.new_series(name, labels, backend=self.backend)
+            values = nw.new_series(name, labels, backend=self.backend)
+            if self.backend is nw.Implementation.PANDAS and not _holds(values, labels):
+                # Large integers beside a missing value would become floats.
+                native = pd.Series(labels, dtype=object, name=name)
+                values = nw.from_native(native, series_only=True)
+            return values
         except MemoryError:
             raise
         except Exception as error:  # libraries raise many kinds of error for mixed types

@@ -87,6 +87,28 @@ def test_fit_and_release_are_those_of_the_rows_in_memory(people):
     assert chi_square(ROWS["x"].to_pylist(), table["x"].to_pylist(), x.channel_) > 1e-6
 
 
+def test_times_without_a_zone_are_not_put_into_that_of_the_session(people, spark):
+    before = spark.conf.get("spark.sql.session.timeZone")
+    spark.conf.set("spark.sql.session.timeZone", "Asia/Tokyo")
+    try:
+        times = people.selectExpr(
+            "id",
+            "s",
+            "timestamp'2020-10-25 01:02:03' + make_interval(0, 0, 0, k) AS zoned",
+            "timestamp_ntz'2020-10-25 01:02:03' + make_interval(0, 0, 0, k) AS local",
+        )
+        rows = times.toArrow()
+        assert [kind.tz for kind in rows.schema.types[2:]] == ["UTC", None]
+        for useful in ("zoned", "local"):
+            sanitizer = keyed(useful, remainder="passthrough").fit(times)
+            released = sanitizer.transform(times).toArrow()
+            expected = sanitizer.transform(rows)
+            assert released.schema.types == expected.schema.types
+            assert listed(released, "id") == listed(expected, "id")
+    finally:
+        spark.conf.set("spark.sql.session.timeZone", before)
+
+
 def test_cells_and_typical_rows(people):
     lazily, in_memory = in_cells(people, ROWS)
     lazy = keyed(["age", "x"], output="typical", remainder="passthrough").fit(lazily)
@@ -202,6 +224,15 @@ def test_recipe_for_a_stream_releases_what_a_table_would(people, spark, tmp_path
     assert listed(released, "id") == listed(sanitizer.transform(rows), "id")
     with pytest.raises(InvalidParameterError, match="fit on a table"):
         keyed().fit(found["stream"])
+
+
+def test_names_with_dots_are_refused(people):
+    dotted = people.withColumnRenamed("x", "x.y")
+    with pytest.raises(InvalidParameterError, match=r"Spark reads 'x.y' as .*\('x.y', 'x_y'\)"):
+        keyed("x.y").fit(dotted)
+    with pytest.raises(InvalidParameterError, match=r"Spark reads 'x.y' as"):
+        keyed("x.y").fit(ROWS.rename_columns({"x": "x.y"})).transform(dotted)
+    assert keyed("k").fit(dotted).transform(dotted).columns == ["k"]
 
 
 def test_without_ids_spark_is_refused(people):

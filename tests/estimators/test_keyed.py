@@ -6,6 +6,7 @@ import warnings
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 
+import narwhals as nw
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -141,6 +142,27 @@ def test_all_kinds_of_tables_agree():
             assert listed(clone(sanitizer).fit_transform(table)["x"]) == released
     with pytest.warns(UserWarning, match="does not have valid feature names"):
         assert list(sanitizer.transform(FRAME.to_numpy())[:, 0]) == released
+
+
+def test_times_with_a_zone_keep_it_and_agree_in_all_kinds_of_tables_and_zones():
+    # Two of these have the same text in Berlin, where the clock was set back.
+    moments = pd.date_range("2020-10-25", periods=6, freq="30min", tz="UTC")
+    moments = moments.tz_convert("Europe/Berlin").as_unit("us")
+    frame = FRAME.assign(x=moments[FRAME["x"].map(sorted(set(FRAME["x"])).index)])
+    expected = keyed(GRRSanitizer("s", "x")).fit_transform(frame)["x"]
+    assert expected.dtype == frame["x"].dtype
+    assert expected.nunique() == frame["x"].nunique()
+    there = frame.assign(x=frame["x"].dt.tz_convert("Asia/Tokyo"))
+    for table in (
+        pl.from_pandas(frame),
+        pa.Table.from_pandas(frame, preserve_index=False),
+        pl.from_pandas(there),
+        there,
+    ):
+        released = nw.from_native(keyed(GRRSanitizer("s", "x")).fit_transform(table))["x"]
+        assert released.dtype == nw.from_native(table)["x"].dtype
+        # Python calls a time that occurs twice unequal to itself in other zones.
+        assert list(map(pd.Timestamp, released.to_list())) == expected.tolist()
 
 
 def test_arrays_have_ids_in_a_column_by_number():

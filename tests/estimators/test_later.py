@@ -240,6 +240,15 @@ def test_a_stream_is_read_while_it_is_released(monkeypatch):
     assert sum(batch.num_rows for batch in released) == FRAME.height - 10
 
 
+def test_large_batches_of_a_stream_are_cut(monkeypatch):
+    monkeypatch.setattr(_lazy, "_PART", 64)
+    sanitizer = keyed().fit(FRAME)
+    table = FRAME.to_arrow().combine_chunks()
+    assert table.num_rows > 200
+    assert max(part.num_rows for part in _lazy.RowStream(table.to_reader()).parts()) < 128
+    assert sanitizer.transform(table.to_reader()).read_all().equals(sanitizer.transform(table))
+
+
 def test_noise_of_a_stream_fits_the_channel():
     sanitizer = GRRSanitizer("s", "x", epsilon=1.0).fit(FRAME)
     many = pl.concat([FRAME] * 20)

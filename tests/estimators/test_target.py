@@ -113,6 +113,18 @@ def test_numbers_with_many_values_are_binned():
     assert keeps(pd.Series(np.arange(2000) % 25).astype(str)).counted_.target.edges is None
 
 
+def test_bins_of_counted_rows_are_those_of_the_rows():
+    whole = FRAME.assign(y=np.round(30 * NUMBER**2))  # many are alike, some values are rare
+    counts = whole.groupby(["s", "x", "y"]).size().rename("n").reset_index()
+    rows = CountedRows.of(whole, "s", "x", target="y")
+    counted = CountedRows.of(counts, "s", "x", target="y", counts="n")
+    assert counted.target.edges == rows.target.edges is not None
+    np.testing.assert_array_equal(
+        np.sort(counted.target.table.counts, axis=None),
+        np.sort(rows.target.table.counts, axis=None),
+    )
+
+
 def test_bins_of_numbers_with_ties_are_as_few_as_needed():
     y = np.where(X < 4, 0.0, NUMBER)
     target = keeps(y).counted_.target

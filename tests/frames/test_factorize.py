@@ -8,6 +8,7 @@ from zoneinfo import ZoneInfo
 
 import narwhals as nw
 import numpy as np
+import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
@@ -53,6 +54,9 @@ def by_values(column):
         among, symbols = [distinct.index(value) for value in values.to_list()], distinct
     else:
         among, symbols = encode_rows([values.to_numpy()])
+        zone = getattr(column.dtype, "time_zone", None)
+        if zone is not None:
+            symbols = [pd.Timestamp(one, tz="UTC").tz_convert(zone) for one in symbols]
     symbols = symbols if None in symbols or present.all() else [*symbols, None]
     codes = np.full(len(column), len(symbols) - 1)
     codes[present] = among
@@ -162,6 +166,8 @@ def test_zones_of_columns_do_not_depend_on_where_values_first_appear():
     )
     symbols = check(nw.from_native(series, series_only=True))
     assert symbols == check(nw.from_native(pa.chunked_array([series.to_arrow()]), series_only=True))
+    in_pandas = nw.from_native(series.to_pandas(), series_only=True)
+    assert list(map(repr, symbols)) == list(map(repr, encode_rows([in_pandas])[1]))
 
 
 @pytest.mark.slow

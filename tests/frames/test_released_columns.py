@@ -36,3 +36,14 @@ def test_values_of_several_types_are_refused_where_a_column_has_one(kind):
         InvalidParameterError, match="'x' holds values of the types int, str, which"
     ):
         sanitizer.transform(kind({"x": [1, 2]}))
+
+
+def test_large_integers_of_another_kind_of_table_are_not_rounded():
+    x = [2**62 + 1, 2**62 + 2, None] * 50
+    table = pa.table({"s": [0, 1, 1] * 50, "x": x})
+    released = (
+        GRRSanitizer("s", "x", epsilon=8.0)
+        .fit(table)
+        .transform(pd.DataFrame({"x": pd.array(x, dtype="Int64")}))
+    )
+    assert set(released["x"]) == {2**62 + 1, 2**62 + 2, None}
