@@ -12,8 +12,6 @@ from ._values import ValuesSummary
 
 __all__ = ["Guarantee"]
 
-_CHECKED = "checked in exact arithmetic on what is sampled"
-
 
 @dataclass(frozen=True)
 class Guarantee:
@@ -28,7 +26,8 @@ class Guarantee:
     budget, achieved : dict
         Budget and achieved level of each side, in nats.
     holds : bool
-        Whether the budget holds, decided in exact arithmetic on the probabilities sampled.
+        Whether the budget holds, decided in exact arithmetic on the probabilities sampled, or
+        stated by a file (``stated_by``).
     confidence : float or None
         Probability, over the rows seen at ``fit``, that the budget holds for the distribution
         they came from; None if the guarantee is for the estimated distribution.
@@ -88,6 +87,11 @@ class Guarantee:
         Closed lists of values and pooled ones, if there are any.
 
         .. versionadded:: 0.2
+    stated_by : str or None
+        The kind of file that budget and levels were read from, if it has no counts to check them
+        with; None if they were checked here.
+
+        .. versionadded:: 0.2
     """
 
     promise: Notion
@@ -110,6 +114,7 @@ class Guarantee:
     record_id: str | None = None
     groups: str | None = None
     keyed: bool = False
+    stated_by: str | None = None
 
     @property
     def single_release(self) -> bool:
@@ -132,6 +137,16 @@ class Guarantee:
         if self.confidence is None:
             return "estimated distribution"
         return f"confidence {self.confidence:g}"
+
+    @property
+    def check(self) -> str:
+        """How the levels are known, in a few words.
+
+        .. versionadded:: 0.2
+        """
+        if self.stated_by is None:
+            return "checked in exact arithmetic on what is sampled"
+        return f"stated by {self.stated_by} without counts, and not checked here"
 
     @property
     def private(self) -> bool:
@@ -380,7 +395,7 @@ class Guarantee:
             f"{side} {number(self.achieved[side])} (budget {number(bound)})"
             for side, bound in self.budget.items()
         )
-        levels = f"Levels reached, in nats: {sides}; {_CHECKED}."
+        levels = f"Levels reached, in nats: {sides}; {self.check}."
         return "\n".join([self.claim, levels, *self.limits])
 
     __repr__ = __str__
@@ -392,5 +407,5 @@ class Guarantee:
         ]
         table = html_table([["level in nats", "reached", "budget"], *rows], [True] * len(rows))
         verdict = "Holds" if self.private else "Not private" if self.holds else "Does not hold"
-        notes = [f"Levels are {_CHECKED}.", *self.limits]
+        notes = [f"Levels are {self.check}.", *self.limits]
         return html_card(self.private, verdict, self.claim, [], table, notes)

@@ -228,7 +228,7 @@ def how_made(sanitizer: ReleasingShell, target_name: str) -> list[tuple[str, str
         best = getattr(sanitizer, "optimum", "the optimum")
         whole = "X" if sanitizer.report_.target is None else f"what is known about {target_name}"
         rows.append(("Optimality", f"at most {share(max(gap, 0.0))} of {whole} below {best}"))
-    rows.append(("Check", "in exact arithmetic, on the integers that are sampled"))
+    rows.append(("Levels", sanitizer.guarantee_.check))
     rows.append(("Made with", f"skliftpriv {package_version()}"))
     return rows
 
