@@ -19,7 +19,7 @@ from ..channel import Channel
 from ..confidence import ConfidenceSet, Distributions, JointList, Over, checked_set
 from ..distribution import JointDistribution
 from ..notions import LDP, SRLIP, Notion
-from ._pairs import pair_labels, pair_masses
+from ._pairs import pair_labels, pair_masses, refuse_many_pairs
 from ._side_channel import attribute_codes
 from ._side_check import refuse_many_terms
 from ._side_members import SideMembers, side_members
@@ -118,7 +118,10 @@ def worst_levels_again(
 
 def _within(over: Over, joint: JointDistribution, sees_sensitive: bool) -> Distributions | None:
     members = checked_set(over, joint)
-    return members.given_both() if members is not None and sees_sensitive else members
+    if members is None or not sees_sensitive:
+        return members
+    refuse_many_pairs(joint)
+    return members.given_both()
 
 
 def _side_members(

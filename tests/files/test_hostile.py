@@ -277,7 +277,11 @@ def test_facts_must_fit_the_rest_of_the_file(edited):
 
 @pytest.mark.parametrize(
     ("name", "side"),
-    [("OUESanitizer", "min_lift"), ("bits and confidence", "max_lift"), ("SRLIPSanitizer", "srlip")],
+    [
+        ("OUESanitizer", "min_lift"),
+        ("bits and confidence", "max_lift"),
+        ("SRLIPSanitizer", "srlip"),
+    ],
 )
 def test_levels_of_bits_and_of_side_channels_are_compared(name, side, path, refused):
     save(fitted_samples()[name][0], path, include_joint=True)
