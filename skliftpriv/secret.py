@@ -172,9 +172,9 @@ def _read(source: str | os.PathLike[str]) -> tuple[bytes, str]:
             ) from None
         # The text may be the key itself, so neither it nor the error that names it is shown.
         raise InvalidParameterError(
-            "secret is text, but not the path of a file that can be read "
-            f"({reason}). Pass the path of a key file, 'env:NAME' for an "
-            "environment variable, or the key itself as bytes."
+            f"The secret is not the path of a key file that can be read ({reason}), and is not "
+            "shown in case it is the key: pass the path of a file, 'env:NAME' for an "
+            "environment variable or, in Python, the key itself as bytes."
         ) from None
     return _trimmed(key), "The key file"
 
