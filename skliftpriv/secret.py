@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 from .exceptions import InvalidParameterError
 
-__all__ = ["Secret", "SecretLike", "check_secret", "hidden"]
+__all__ = ["Secret", "SecretLike", "check_secret", "elsewhere", "hidden"]
 
 _FEWEST_BYTES = 16
 #: A larger file is no key file.
@@ -126,6 +126,24 @@ def hidden(secret: SecretLike) -> Secret | str | os.PathLike[str]:
     if isinstance(secret, bytes | bytearray | memoryview):
         return _wrapped(bytes(secret), "The secret")
     return secret
+
+
+def elsewhere(source: SecretLike | None, key: Secret | None) -> SecretLike | None:
+    """Return where other processes find a key, or the key itself if they cannot.
+
+    Parameters
+    ----------
+    source : Secret, bytes, str, path or None
+        The parameter ``secret`` of a sanitiser.
+    key : Secret or None
+        What was read from there, or drawn if it is None.
+    """
+    if not isinstance(source, str | os.PathLike):
+        return key
+    if str(source).startswith(_ENVIRONMENT):
+        return source
+    path = Path(source).absolute()  # they may work in another folder
+    return path if path.is_file() else key  # a pipe is read once
 
 
 def check_secret(secret: SecretLike) -> None:
