@@ -102,6 +102,10 @@ def read_document(node: Node, *, signed: bool) -> LoadedSanitizer:
         raise part["mechanism"].wrong(f"one with an output among {', '.join(releaser.forms)}")
     unknown = mechanism["handle_unknown"]
     order = _read_order(part["order"], sampled.inputs)
+    if order is not None and facts.confidence is not None:
+        raise part["order"].wrong("null, since a confidence set has no place for new values")
+    if mechanism["remainder"] == "passthrough" and set(layout.rest_names) - set(facts.unprotected):
+        raise part["guarantee"].wrong("one that names all columns that are released unprotected")
     release = Release(
         who=mechanism["name"],
         layout=layout,

@@ -271,6 +271,16 @@ def test_facts_must_fit_the_rest_of_the_file(edited):
         assert "records.column must be a column that is neither sensitive nor useful" in why
     assert "counts of 5 rows" in edited(change("guarantee", n_rows=5), joint)
     assert "n_sensitive must be" in edited(lambda document: document.update(n_sensitive=7), joint)
+    order = {"categories": None}
+    assert "order must be null" in edited(lambda document: document.update(order=order), joint)
+
+    def passing(document):
+        document["mechanism"]["remainder"] = "passthrough"
+        names = document["columns"]["names"]
+        document["columns"]["rest"].append(len(names))
+        names.append("zip")
+
+    assert "names all columns that are released unprotected" in edited(passing)
     for facts, why in (({"gap_": "small"}, "a number"), ({"status_": 1}, "text")):
         assert f"must be {why}" in edited(change("mechanism", facts=facts))
 
