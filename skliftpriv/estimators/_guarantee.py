@@ -215,7 +215,12 @@ class Guarantee:
 
         .. versionadded:: 0.2
         """
-        return f"{self.n_rows:,} {'rows' if self.groups is None else f'values of {self.groups}'}"
+        return f"{self.n_rows:,} {self._units}"
+
+    @property
+    def _units(self) -> str:
+        """What is counted."""
+        return "rows" if self.groups is None else f"values of {self.groups}"
 
     def _records(self) -> list[str]:
         """Say what is covered beyond one release of one row, and what is not."""
@@ -249,9 +254,9 @@ class Guarantee:
     def _estimate(self) -> list[str]:
         if self.confidence is not None:
             return [
-                "With this probability the budget holds for the distribution that the rows came "
-                f"from, if {self.assumption}; levels are for the worst distribution in the "
-                "confidence set."
+                "With this probability the budget holds for the distribution that the "
+                f"{self._units} came from, if {self.assumption}; levels are for the worst "
+                "distribution in the confidence set."
             ]
         lines = []
         if self.weighted:
@@ -316,7 +321,7 @@ class Guarantee:
                 f"Listed values of {self.sensitive} without rows at fit "
                 f"({known.sensitive_unseen:,}) are not covered: nothing is known about them."
             )
-        rows = "rows, by weight" if self.weighted else "rows"
+        rows = f"{self._units}, by weight" if self.weighted else self._units
         if known.pooled:
             lines.append(
                 f"The {known.pooled:,} rarest values are treated as one, among them all with fewer "
