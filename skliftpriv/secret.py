@@ -43,7 +43,8 @@ class Secret:
     Parameters
     ----------
     key : bytes
-        At least 16 random bytes.
+        At least 16 random bytes. A line feed at the end does not count, so that the content of a
+        key file is the same key as the file.
 
     Examples
     --------
@@ -54,8 +55,17 @@ class Secret:
 
     __slots__ = ("_digest", "_problem")
 
+    _digest: bytes
+    _problem: str | None
+
     def __init__(self, key: bytes) -> None:
-        self._digest, self._problem = _digest_of(key), _problem_of(key, "The secret")
+        if not isinstance(key, bytes | bytearray | memoryview):
+            raise InvalidParameterError(
+                f"The key of a Secret must be bytes, not {type(key).__name__}: Secret.read takes "
+                "the path of a key file or 'env:NAME' for an environment variable."
+            )
+        made = _wrapped(bytes(key), "The secret")
+        self._digest, self._problem = made._digest, made._problem
         self.check()
 
     def check(self) -> None:
@@ -76,7 +86,7 @@ class Secret:
         ----------
         source : Secret, bytes, str or path
             The key itself, the path of a key file, or "env:NAME" for an environment variable. A
-            line feed at the end of a file or a variable does not count.
+            line feed at the end does not count.
         """
         source = hidden(source)
         check_secret(source)
@@ -158,6 +168,7 @@ def check_secret(secret: SecretLike) -> None:
 
 
 def _wrapped(key: bytes, what: str) -> Secret:
+    key = _trimmed(key)
     secret = object.__new__(Secret)
     secret._digest, secret._problem = _digest_of(key), _problem_of(key, what)
     return secret
@@ -174,7 +185,7 @@ def _read(source: str | os.PathLike[str]) -> tuple[bytes, str]:
             raise InvalidParameterError(
                 f"secret='env:{name}', but there is no environment variable {name!r}: set it."
             )
-        return _trimmed(key), f"The environment variable {name!r}"
+        return _Key(key), f"The environment variable {name!r}"
     try:
         with Path(source).open("rb") as file:
             mode = os.fstat(file.fileno()).st_mode
@@ -194,12 +205,12 @@ def _read(source: str | os.PathLike[str]) -> tuple[bytes, str]:
             "shown in case it is the key: pass the path of a file, 'env:NAME' for an "
             "environment variable or, in Python, the key itself as bytes."
         ) from None
-    return _trimmed(key), "The key file"
+    return key, "The key file"
 
 
 def _trimmed(key: bytes) -> bytes:
     """Leave out the end of the line that editors and shells write."""
-    return _Key(key.removesuffix(b"\n").removesuffix(b"\r"))
+    return _Key(key.removesuffix(b"\r\n" if key.endswith(b"\r\n") else b"\n"))
 
 
 def _digest_of(key: bytes) -> bytes:

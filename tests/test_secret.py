@@ -22,14 +22,19 @@ def test_the_same_key_from_anywhere_is_the_same_secret(tmp_path, monkeypatch):
     for end in (b"", b"\n", b"\r\n"):
         (tmp_path / "key").write_bytes(KEY + end)
         for source in (
-            KEY,
-            Secret(KEY),
+            KEY + end,  # as who reads the file has it
+            bytearray(KEY + end),
+            Secret(KEY + end),
             "env:RELEASE_KEY",
             tmp_path / "key",
             str(tmp_path / "key"),
         ):
             assert Secret.read(source) == Secret(KEY)
     assert Secret(KEY[::-1]) != Secret(KEY)
+    assert Secret(KEY + b"\r") != Secret(KEY)
+    assert Secret(KEY + b"\n\n") != Secret(KEY)
+    with pytest.raises(InvalidParameterError, match=r"must be bytes, not str: Secret\.read takes"):
+        Secret(KEY.decode())
     assert Secret(KEY) != KEY
     assert Secret.fresh() != Secret.fresh()
 

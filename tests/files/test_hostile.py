@@ -333,6 +333,11 @@ def check_harmless(path, name):
     with suppress(SkliftprivError):  # other labels, or columns
         loaded.transform(rows_for(name).head(20))
     repr(loaded), str(loaded.guarantee_), repr(loaded.report_)
+    guarantee = loaded.guarantee_
+    if guarantee.holds:
+        for side, bound in guarantee.budget.items():
+            assert guarantee.achieved[side] <= bound or np.isclose(guarantee.achieved[side], bound)
+    assert (guarantee.stated_by is None) == hasattr(loaded, "joint_")
     return "loaded"
 
 
