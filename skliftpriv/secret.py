@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 from .exceptions import InvalidParameterError
 
-__all__ = ["Secret", "SecretLike", "check_secret", "hidden"]
+__all__ = ["Secret", "SecretLike", "check_secret", "elsewhere", "hidden"]
 
 _FEWEST_BYTES = 16
 #: A larger file is no key file.
@@ -43,7 +43,8 @@ class Secret:
     Parameters
     ----------
     key : bytes
-        At least 16 random bytes.
+        At least 16 random bytes. A line feed at the end does not count, so that the content of a
+        key file is the same key as the file.
 
     Examples
     --------
@@ -54,8 +55,17 @@ class Secret:
 
     __slots__ = ("_digest", "_problem")
 
+    _digest: bytes
+    _problem: str | None
+
     def __init__(self, key: bytes) -> None:
-        self._digest, self._problem = _digest_of(key), _problem_of(key, "The secret")
+        if not isinstance(key, bytes | bytearray | memoryview):
+            raise InvalidParameterError(
+                f"The key of a Secret must be bytes, not {type(key).__name__}: Secret.read takes "
+                "the path of a key file or 'env:NAME' for an environment variable."
+            )
+        made = _wrapped(bytes(key), "The secret")
+        self._digest, self._problem = made._digest, made._problem
         self.check()
 
     def check(self) -> None:
@@ -76,7 +86,7 @@ class Secret:
         ----------
         source : Secret, bytes, str or path
             The key itself, the path of a key file, or "env:NAME" for an environment variable. A
-            line feed at the end of a file or a variable does not count.
+            line feed at the end does not count.
         """
         source = hidden(source)
         check_secret(source)
@@ -128,6 +138,24 @@ def hidden(secret: SecretLike) -> Secret | str | os.PathLike[str]:
     return secret
 
 
+def elsewhere(source: SecretLike | None, key: Secret | None) -> SecretLike | None:
+    """Return where other processes find a key, or the key itself if they cannot.
+
+    Parameters
+    ----------
+    source : Secret, bytes, str, path or None
+        The parameter ``secret`` of a sanitiser.
+    key : Secret or None
+        What was read from there, or drawn if it is None.
+    """
+    if not isinstance(source, str | os.PathLike):
+        return key
+    if str(source).startswith(_ENVIRONMENT):
+        return source
+    path = Path(source).absolute()  # they may work in another folder
+    return path if path.is_file() else key  # a pipe is read once
+
+
 def check_secret(secret: SecretLike) -> None:
     """Refuse what cannot be a secret; no message shows it, because it may be the key."""
     if isinstance(secret, Secret):
@@ -140,6 +168,7 @@ def check_secret(secret: SecretLike) -> None:
 
 
 def _wrapped(key: bytes, what: str) -> Secret:
+    key = _trimmed(key)
     secret = object.__new__(Secret)
     secret._digest, secret._problem = _digest_of(key), _problem_of(key, what)
     return secret
@@ -156,7 +185,7 @@ def _read(source: str | os.PathLike[str]) -> tuple[bytes, str]:
             raise InvalidParameterError(
                 f"secret='env:{name}', but there is no environment variable {name!r}: set it."
             )
-        return _trimmed(key), f"The environment variable {name!r}"
+        return _Key(key), f"The environment variable {name!r}"
     try:
         with Path(source).open("rb") as file:
             mode = os.fstat(file.fileno()).st_mode
@@ -172,16 +201,16 @@ def _read(source: str | os.PathLike[str]) -> tuple[bytes, str]:
             ) from None
         # The text may be the key itself, so neither it nor the error that names it is shown.
         raise InvalidParameterError(
-            "secret is text, but not the path of a file that can be read "
-            f"({reason}). Pass the path of a key file, 'env:NAME' for an "
-            "environment variable, or the key itself as bytes."
+            f"The secret is not the path of a key file that can be read ({reason}), and is not "
+            "shown in case it is the key: pass the path of a file, 'env:NAME' for an "
+            "environment variable or, in Python, the key itself as bytes."
         ) from None
-    return _trimmed(key), "The key file"
+    return key, "The key file"
 
 
 def _trimmed(key: bytes) -> bytes:
     """Leave out the end of the line that editors and shells write."""
-    return _Key(key.removesuffix(b"\n").removesuffix(b"\r"))
+    return _Key(key.removesuffix(b"\r\n" if key.endswith(b"\r\n") else b"\n"))
 
 
 def _digest_of(key: bytes) -> bytes:

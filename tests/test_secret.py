@@ -22,14 +22,19 @@ def test_the_same_key_from_anywhere_is_the_same_secret(tmp_path, monkeypatch):
     for end in (b"", b"\n", b"\r\n"):
         (tmp_path / "key").write_bytes(KEY + end)
         for source in (
-            KEY,
-            Secret(KEY),
+            KEY + end,  # as who reads the file has it
+            bytearray(KEY + end),
+            Secret(KEY + end),
             "env:RELEASE_KEY",
             tmp_path / "key",
             str(tmp_path / "key"),
         ):
             assert Secret.read(source) == Secret(KEY)
     assert Secret(KEY[::-1]) != Secret(KEY)
+    assert Secret(KEY + b"\r") != Secret(KEY)
+    assert Secret(KEY + b"\n\n") != Secret(KEY)
+    with pytest.raises(InvalidParameterError, match=r"must be bytes, not str: Secret\.read takes"):
+        Secret(KEY.decode())
     assert Secret(KEY) != KEY
     assert Secret.fresh() != Secret.fresh()
 
@@ -62,8 +67,8 @@ def test_no_form_of_a_secret_shows_the_key():
         (KEY * 300, "more than 4,096"),
         (bytes(32), "fewer than 4 different bytes"),
         (bytearray(KEY[:3]), "has 3 bytes"),
-        (KEY.decode(), "not the path of a file"),
-        ("\0" + KEY.decode(), "not the path of a file"),
+        (KEY.decode(), "not the path of a key file"),
+        ("\0" + KEY.decode(), "not the path of a key file"),
         ([KEY], "not list"),
         (int.from_bytes(KEY, "big"), "not int"),
         (Path("no-such-key"), "no-such-key cannot be read: No such file"),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import os
 from contextlib import ExitStack
-from pathlib import Path
 
 from ..files import LoadedSanitizer, load
 from ..html import report_page
@@ -18,11 +17,12 @@ from ._releasing import (
     add_out,
     add_release,
     check_release,
+    files_read,
     generators,
     tell_release,
     write_release,
 )
-from ._sources import STREAM, Source
+from ._sources import Source
 from ._writers import open_writer
 
 __all__ = ["add_apply", "run_apply"]
@@ -51,17 +51,15 @@ def add_apply(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         "--signing-key",
-        type=Path,
         metavar="FILE",
-        help="file with the secret key that the mechanism was signed with; a mechanism that was "
-        "not is refused",
+        help="file, or env:NAME for an environment variable, with the secret key that the "
+        "mechanism was signed with; a mechanism that was not is refused",
     )
     group.add_argument(
         "--key-file",
-        type=Path,
         metavar="FILE",
-        help="for a mechanism with --record-id: file with the secret key that gives each record "
-        "the same value in every release",
+        help="for a mechanism with --record-id: file, or env:NAME for an environment variable, "
+        "with the secret key that gives each record the same value in every release",
     )
     add_release(group)
 
@@ -82,11 +80,10 @@ def run_apply(args: argparse.Namespace, console: Console) -> int:
     )
     if args.output_kind is not None:
         sanitizer.set_params(output=args.output_kind)
-    read = [path for path in (args.mechanism, args.input) if path != STREAM]
     with ExitStack() as stack:
         source = stack.enter_context(open_rows(args))
         _check(sanitizer, source, os.path.basename(args.mechanism))
-        files = stack.enter_context(OutputFiles(*read))
+        files = stack.enter_context(OutputFiles(*files_read(args, args.mechanism)))
         writer = stack.enter_context(open_writer(args.out, files, source_format(args)))
         report = files.place(args.report) if args.report else None
         numbers = _numbers(sanitizer)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from ..notions import NOTIONS
@@ -187,17 +186,17 @@ RELEASE = (
         {
             "metavar": "COL",
             "help": "column of ids, which is not released: rows with the same id get the same "
-            "value; not for oue and srlip",
+            "value",
         },
     ),
     Option(
         ("--key-file",),
         "secret",
         {
-            "type": Path,
             "metavar": "FILE",
-            "help": "for --record-id: file with a secret key of at least 16 random bytes, with "
-            "which a record gets the same value in every release by this mechanism",
+            "help": "for --record-id: file, or env:NAME for an environment variable, with a secret "
+            "key of at least 16 random bytes, with which a record gets the same value in every "
+            "release by this mechanism",
         },
     ),
 )

@@ -56,9 +56,7 @@ class OutputFiles:
                 "another place."
             )
         if any(target == read or _same(target, read) for read in self._inputs):
-            raise CommandError(
-                f"{path} is the input, which is never overwritten: choose another name."
-            )
+            raise CommandError(f"{path} is read here, and never overwritten: choose another name.")
         if any(target == file.target for file in self._files):
             raise CommandError(
                 f"{path} is given for two outputs: choose another name for one of them."

@@ -25,6 +25,7 @@ __all__ = [
     "add_out",
     "add_release",
     "check_release",
+    "files_read",
     "fitted_facts",
     "generators",
     "promise",
@@ -60,6 +61,14 @@ def add_release(group: Any) -> None:
         help="for tests only: makes the release repeatable and NOT private",
     )
     group.add_argument("--report", metavar="HTML", help="write an HTML report on the release")
+
+
+def files_read(args: argparse.Namespace, *others: str) -> list[str]:
+    """List the files that a command reads, with keys and lists of values, and some others."""
+    given = vars(args)
+    names = ("input", "fit_on", "key_file", "signing_key")
+    found = [*map(given.get, names), *(given.get("categories") or ()), *others]
+    return [path for path in found if path not in (None, STREAM)]
 
 
 def check_release(args: argparse.Namespace) -> None:

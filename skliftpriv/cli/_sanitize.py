@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 from contextlib import ExitStack
 from dataclasses import replace
-from pathlib import Path
 
 from ..estimators import CountedRows, LiftSanitizer
 from ..files import saved_bytes
@@ -29,6 +28,7 @@ from ._releasing import (
     add_out,
     add_release,
     check_release,
+    files_read,
     generators,
     tell_release,
     write_release,
@@ -75,9 +75,9 @@ def add_sanitize(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         "--signing-key",
-        type=Path,
         metavar="FILE",
-        help="with --save: sign the file with the secret key in this file",
+        help="with --save: sign it with the secret key in this file, or in the environment "
+        "variable env:NAME",
     )
 
 
@@ -97,10 +97,9 @@ def run_sanitize(args: argparse.Namespace, console: Console) -> int:
         # A record's noise is derived from the number itself, in all parts of the file.
         random_state=noise if args.record_id is None else args.seed,
     )
-    read = [path for path in (args.input, args.fit_on) if path not in (None, STREAM)]
     with ExitStack() as stack:
         source = stack.enter_context(opened(args, counted=args.fit_on is None))
-        files = stack.enter_context(OutputFiles(*read))
+        files = stack.enter_context(OutputFiles(*files_read(args)))
         writer = stack.enter_context(open_writer(args.out, files, source_format(args)))
         report = files.place(args.report) if args.report else None
         saved = files.place(args.save) if args.save else None

@@ -12,8 +12,6 @@ from ._values import ValuesSummary
 
 __all__ = ["Guarantee"]
 
-_CHECKED = "checked in exact arithmetic on what is sampled"
-
 
 @dataclass(frozen=True)
 class Guarantee:
@@ -28,7 +26,8 @@ class Guarantee:
     budget, achieved : dict
         Budget and achieved level of each side, in nats.
     holds : bool
-        Whether the budget holds, decided in exact arithmetic on the probabilities sampled.
+        Whether the budget holds, decided in exact arithmetic on the probabilities sampled, or
+        stated by a file (``stated_by``).
     confidence : float or None
         Probability, over the rows seen at ``fit``, that the budget holds for the distribution
         they came from; None if the guarantee is for the estimated distribution.
@@ -88,6 +87,11 @@ class Guarantee:
         Closed lists of values and pooled ones, if there are any.
 
         .. versionadded:: 0.2
+    stated_by : str or None
+        The kind of file that budget and levels were read from, if it has no counts to check them
+        with; None if they were checked here.
+
+        .. versionadded:: 0.2
     """
 
     promise: Notion
@@ -110,6 +114,7 @@ class Guarantee:
     record_id: str | None = None
     groups: str | None = None
     keyed: bool = False
+    stated_by: str | None = None
 
     @property
     def single_release(self) -> bool:
@@ -132,6 +137,16 @@ class Guarantee:
         if self.confidence is None:
             return "estimated distribution"
         return f"confidence {self.confidence:g}"
+
+    @property
+    def check(self) -> str:
+        """How the levels are known, in a few words.
+
+        .. versionadded:: 0.2
+        """
+        if self.stated_by is None:
+            return "checked in exact arithmetic on what is sampled"
+        return f"stated by {self.stated_by} without counts, and not checked here"
 
     @property
     def private(self) -> bool:
@@ -200,7 +215,12 @@ class Guarantee:
 
         .. versionadded:: 0.2
         """
-        return f"{self.n_rows:,} {'rows' if self.groups is None else f'values of {self.groups}'}"
+        return f"{self.n_rows:,} {self._units}"
+
+    @property
+    def _units(self) -> str:
+        """What is counted."""
+        return "rows" if self.groups is None else f"values of {self.groups}"
 
     def _records(self) -> list[str]:
         """Say what is covered beyond one release of one row, and what is not."""
@@ -234,9 +254,9 @@ class Guarantee:
     def _estimate(self) -> list[str]:
         if self.confidence is not None:
             return [
-                "With this probability the budget holds for the distribution that the rows came "
-                f"from, if {self.assumption}; levels are for the worst distribution in the "
-                "confidence set."
+                "With this probability the budget holds for the distribution that the "
+                f"{self._units} came from, if {self.assumption}; levels are for the worst "
+                "distribution in the confidence set."
             ]
         lines = []
         if self.weighted:
@@ -304,7 +324,7 @@ class Guarantee:
                 f"Listed values of {self.sensitive} without rows at fit "
                 f"({known.sensitive_unseen:,}) are not covered: nothing is known about them."
             )
-        rows = "rows, by weight" if self.weighted else "rows"
+        rows = f"{self._units}, by weight" if self.weighted else self._units
         if known.pooled:
             lines.append(
                 f"The {known.pooled:,} rarest values are treated as one, among them all with fewer "
@@ -384,7 +404,7 @@ class Guarantee:
             f"{side} {number(self.achieved[side])} (budget {number(bound)})"
             for side, bound in self.budget.items()
         )
-        levels = f"Levels reached, in nats: {sides}; {_CHECKED}."
+        levels = f"Levels reached, in nats: {sides}; {self.check}."
         return "\n".join([self.claim, levels, *self.limits])
 
     __repr__ = __str__
@@ -396,5 +416,5 @@ class Guarantee:
         ]
         table = html_table([["level in nats", "reached", "budget"], *rows], [True] * len(rows))
         verdict = "Holds" if self.private else "Not private" if self.holds else "Does not hold"
-        notes = [f"Levels are {_CHECKED}.", *self.limits]
+        notes = [f"Levels are {self.check}.", *self.limits]
         return html_card(self.private, verdict, self.claim, [], table, notes)

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..exceptions import InvalidParameterError
 from ..frames import LazyTable
-from ..secret import Secret
+from ..secret import Secret, SecretLike
 from ._release import Release
 
 __all__ = ["KeyedRelease", "released_lazily"]
@@ -17,7 +17,8 @@ __all__ = ["KeyedRelease", "released_lazily"]
 class KeyedRelease:
     """Releases parts of a table, wherever they are: the same rows always in the same way.
 
-    This is all that a process needs that only draws. It holds the key, but no counts of S.
+    This is all that a process needs that only draws. It holds no counts of S, and the key only if
+    it is in no file or variable, where every process reads it.
 
     .. versionadded:: 0.2
 
@@ -25,8 +26,8 @@ class KeyedRelease:
     ----------
     release : Release
         The mechanism.
-    key : Secret
-        Decides the noise, with the ids of the records.
+    key : Secret, str or path
+        Decides the noise, with the ids of the records; or where it is found.
     output : str
         The form of the output.
     rest : tuple of int
@@ -34,7 +35,7 @@ class KeyedRelease:
     """
 
     release: Release
-    key: Secret
+    key: SecretLike
     output: str
     rest: tuple[int, ...]
 
@@ -42,7 +43,7 @@ class KeyedRelease:
         """Release the rows of a data frame or pyarrow table, as a table of the same kind."""
         release = self.release
         table = release.table(part, rest=bool(self.rest))
-        drawn = release.sample_keyed(table, release.codes(table), self.key)
+        drawn = release.sample_keyed(table, release.codes(table), Secret.read(self.key))
         return table.build(release.columns(table, drawn, self.output, self.rest))
 
     @property
@@ -58,7 +59,7 @@ class KeyedRelease:
 def released_lazily(
     lazy: LazyTable,
     release: Release,
-    key: Secret | None,
+    key: SecretLike | None,
     output: str,
     rest: tuple[int, ...],
     *,
@@ -72,8 +73,8 @@ def released_lazily(
         The rows.
     release : Release
         The mechanism.
-    key : Secret or None
-        Decides the noise, with the ids; None if there are no ids.
+    key : Secret, str, path or None
+        Decides the noise, with the ids, or where it is found; None if there are no ids.
     output, rest
         As in :class:`KeyedRelease`.
     keep_index : bool, default=True

@@ -24,7 +24,7 @@ from ..frequencies import FrequencyMethod
 from ..notions import Notion
 from ..report import PrivacyReport
 from ..sampling import RandomState, derived_stream
-from ..secret import Secret, SecretLike, hidden
+from ..secret import Secret, SecretLike, elsewhere, hidden
 from ._counted_rows import CountedRows
 from ._guarantee import Guarantee
 from ._later import released_lazily
@@ -200,7 +200,7 @@ class ReleasingShell(TransformerMixin, BaseEstimator, ABC):
         return released_lazily(
             lazy,
             self.release_,
-            self._key(),
+            elsewhere(self.secret, self._key()),
             self.output,
             self._rest,
             keep_index=self.index == "keep",

@@ -141,7 +141,7 @@ class LoadedSanitizer(LoadedState, ReleasingShell):
         release : Release
             What is needed to release rows.
         guarantee : Guarantee
-            For secret randomness.
+            For secret randomness, without a key.
         mechanism : dict
             What the file says about how the sanitiser was made.
         **fitted
@@ -199,7 +199,8 @@ class LoadedSanitizer(LoadedState, ReleasingShell):
         """What is guaranteed, and under which assumptions."""
         known = self._guarantee
         secret = self.random_state is None or not known.randomized
-        return replace(known, secret_randomness=secret, keyed=self.secret is not None)
+        keyed = self.secret is not None and known.record_id is not None
+        return replace(known, secret_randomness=secret, keyed=keyed)
 
     def fitted_parameters(self) -> dict[str, Any]:
         """Return the parameters that the mechanism was fitted with.

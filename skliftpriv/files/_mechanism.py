@@ -61,11 +61,16 @@ def read_records(node: Node, layout: Layout) -> RecordColumn | None:
         return None
     parameter, column = node.fields("parameter", "column")
     by_name = type(column.value) is str
-    return RecordColumn.of(
+    records = RecordColumn.of(
         layout,
         parameter.choice(["groups", "record_id"]),
         column.text() if by_name else column.whole(-len(layout.names), len(layout.names) - 1),
     )
+    used = [layout.names[i] if layout.named else i for i in (*layout.sensitive, *layout.useful)]
+    key = records.key if isinstance(records.key, str) else records.key % len(layout.names)
+    if key in used:
+        raise column.wrong("a column that is neither sensitive nor useful")
+    return records
 
 
 def write_releaser(releaser: Releaser) -> dict[str, Any]:

@@ -6,7 +6,9 @@ import math
 from dataclasses import asdict, fields
 from typing import Any
 
-from ..estimators import Guarantee, Layout, ValuesSummary
+import numpy as np
+
+from ..estimators import Guarantee, Layout, RecordColumn, ValuesSummary
 from ..exceptions import SavedFileError
 from ..mechanisms import SideChannelReport
 from ..notions import ALIP, LDP, LIP, SRLIP, AlphaLift, Chi2Lift, L1Lift, Notion, RelaxedLift
@@ -156,9 +158,11 @@ class Facts:
     ----------
     node : Node
         What :func:`write_facts` wrote.
+    records : RecordColumn or None
+        Where the ids of the records are.
     """
 
-    def __init__(self, node: Node) -> None:
+    def __init__(self, node: Node, records: RecordColumn | None) -> None:
         confidence, smoothing, weighted, n_rows, groups, unprotected = node.fields(
             "confidence", "smoothing", "weighted", "n_rows", "groups", "unprotected"
         )
@@ -169,6 +173,9 @@ class Facts:
         self.weighted = weighted.flag()
         self.n_rows = n_rows.whole(0, _MOST_ROWS)
         self.groups = None if groups.is_null() else groups.text()
+        by_person = records if records is not None and records.parameter == "groups" else None
+        if self.groups != (None if by_person is None else by_person.name):
+            raise groups.wrong("the column of records if these are groups, or else null")
         self.unprotected = tuple(unprotected.texts(most=100_000))
 
     def guarantee(
@@ -185,8 +192,16 @@ class Facts:
         """Return the guarantee that these facts and the rest of the file make."""
         if (self.confidence is None) != (report.levels_worst is None):
             raise SavedFileError("report.levels_worst must go with guarantee.confidence")
-        if any(math.isnan(level) for level in report.levels_promised.values()):
-            raise SavedFileError("the levels of the report must be numbers")
+        for side, level in report.levels_promised.items():
+            bound = report.notion.budget[side]
+            if math.isnan(level):
+                raise SavedFileError("the levels of the report must be numbers")
+            # Levels are rounded; what is sampled was checked without rounding.
+            if report.satisfied and level > bound and not np.isclose(level, bound):
+                raise SavedFileError(
+                    f"its report says that {report.notion} is met, and {level:g} for the level "
+                    f"{side}, which exceeds the budget: do not use it"
+                )
         drawn = values is not None and values.draws(sees_sensitive=sees_sensitive)
         return Guarantee(
             promise=report.notion,

@@ -24,17 +24,17 @@ from ..estimators import (
 )
 from ..exceptions import SavedFileError
 from ..frames import ContingencyTable, SymbolOrder
-from ..measures import lift
 from ..mechanisms import (
     ChannelResult,
     MechanismResult,
     UnaryResult,
     recertified,
+    unary_levels_again,
     unary_recertified,
     worst_levels_again,
 )
 from ..notions import Notion
-from ..report import PrivacyReport, worst_levels
+from ..report import PrivacyReport
 from ._cells import read_cells
 from ._document import FACTS, SECTIONS
 from ._labels import read_labels
@@ -49,10 +49,20 @@ __all__ = ["read_document"]
 
 _MOST_PARAMETERS = 100
 _DEEPEST = 3
+#: Facts that are words; the others are numbers.
+_WORDS = ("optimum", "status_")
 
 
-def read_document(node: Node) -> LoadedSanitizer:
-    """Make a sanitiser of a document whose seal was checked."""
+def read_document(node: Node, *, signed: bool) -> LoadedSanitizer:
+    """Make a sanitiser of a document whose seal was checked.
+
+    Parameters
+    ----------
+    node : Node
+        The document.
+    signed : bool
+        Whether it was signed with the key of whoever loads it.
+    """
     heading, version, *nodes = node.fields("format", "version", *SECTIONS)
     heading.choice([FORMAT])
     version.whole(VERSION, VERSION)
@@ -69,7 +79,7 @@ def read_document(node: Node) -> LoadedSanitizer:
     n_pairs = 1 if sensitive is None else len(sensitive)
     sampled = read_releaser(part["channel"], layout, cells, n_pairs)
     notion = read_notion(part["notion"])
-    facts, report = Facts(part["guarantee"]), read_report(part["report"], notion)
+    facts, report = Facts(part["guarantee"], records), read_report(part["report"], notion)
     values = read_values(part["values"], layout, sampled, sensitive, mechanism["n_sensitive"])
     joint = None
     if not part["joint"].is_null():
@@ -81,6 +91,8 @@ def read_document(node: Node) -> LoadedSanitizer:
             groups=facts.groups,
         )
         joint = _Certified(part["joint"], rows, values, sampled, facts, notion, report, sensitive)
+        if joint.joint.shape[0] != mechanism["n_sensitive"]:
+            raise part["n_sensitive"].wrong("the number of sensitive values of the joint")
     elif sensitive is not None:
         raise part["joint"].wrong("the joint distribution, because the mechanism sees S")
     channel = sampled.channel if sensitive is None or joint is None else joint.result.channel
@@ -90,6 +102,10 @@ def read_document(node: Node) -> LoadedSanitizer:
         raise part["mechanism"].wrong(f"one with an output among {', '.join(releaser.forms)}")
     unknown = mechanism["handle_unknown"]
     order = _read_order(part["order"], sampled.inputs)
+    if order is not None and facts.confidence is not None:
+        raise part["order"].wrong("null, since a confidence set has no place for new values")
+    if mechanism["remainder"] == "passthrough" and set(layout.rest_names) - set(facts.unprotected):
+        raise part["guarantee"].wrong("one that names all columns that are released unprotected")
     release = Release(
         who=mechanism["name"],
         layout=layout,
@@ -116,6 +132,7 @@ def read_document(node: Node) -> LoadedSanitizer:
         cells=None if cells is None else cells.summary,
         record_id=None if records is None else records.name,
         places_new_values=order is not None,
+        stated_by=None if joint is not None else f"{'a signed' if signed else 'an unsigned'} file",
     )
     fitted: dict[str, Any] = {"channel_": channel, "notion_": notion, "report_": report}
     if cells is not None:
@@ -152,7 +169,7 @@ def _read_mechanism(node: Node) -> dict[str, Any]:
         "index": index.choice(["drop", "keep"]),
         "handle_unknown": None if unknown.is_null() else unknown.choice(["error", "resample"]),
         "parameters": {n: _plain(one) for n, one in parameters.members(_MOST_PARAMETERS).items()},
-        "facts": {fact: _fact(one) for fact, one in found.items()},
+        "facts": {fact: _fact(fact, one) for fact, one in found.items()},
     }
 
 
@@ -168,10 +185,8 @@ def _plain(node: Node, depth: int = 0) -> Any:
     return node.whole(-(2**53), 2**53) if kind is int else node.number()
 
 
-def _fact(node: Node) -> Any:
-    if node.value in ("inf", "-inf", "nan"):
-        return node.number(finite=False)
-    return _plain(node, _DEEPEST)
+def _fact(name: str, node: Node) -> Any:
+    return node.text(1_000) if name in _WORDS else node.number(finite=False)
 
 
 def _read_sensitive(node: Node, n_sensitive: int) -> list[Any] | None:
@@ -188,6 +203,9 @@ def _read_counts(node: Node, facts: Facts) -> ContingencyTable:
     distinct(s, sensitive)
     distinct(x, useful)
     rows = np.array([row.numbers(len(x), low=0.0) for row in counts.items(len(s))])
+    # Weights are whole numbers of rows with confidence, and any numbers without.
+    if (facts.confidence is not None or not facts.weighted) and rows.sum() != facts.n_rows:
+        raise counts.wrong(f"counts of {facts.n_rows:,} rows, as guarantee.n_rows says")
     return ContingencyTable(
         rows,
         s,
@@ -234,21 +252,17 @@ class _Certified:
                 )
 
     def _levels(self) -> Iterator[tuple[dict[str, float], dict[str, float]]]:
-        """Yield levels of the report, and what they are; those of bits do not tell of outputs."""
-        result, report = self.result, self.report
-        if not isinstance(result, ChannelResult):
-            return
-        lifts = lift(result.shown.p_sy)
-        yield report.levels_after, worst_levels(self.notion, lifts, self.joint.p_s)
-        if self.over is not None and report.levels_worst is not None:
-            found = worst_levels_again(
-                self.joint,
-                self.notion,
-                result.certified.weights,
-                self.over,
-                sees_sensitive=result.sees_sensitive,
-            )
-            yield report.levels_worst, found
+        """Yield levels of the report, and what they are."""
+        yield self.report.levels_after, self._levels_over(None)
+        if self.over is not None and self.report.levels_worst is not None:
+            yield self.report.levels_worst, self._levels_over(self.over)
+
+    def _levels_over(self, over: ConfidenceSet | None) -> dict[str, float]:
+        joint, notion, sampled = self.joint, self.notion, self.sampled
+        if sampled.noise_weight is not None:
+            return unary_levels_again(joint, notion, sampled.noise_weight, over=over)
+        sees = self.sensitive is not None
+        return worst_levels_again(joint, notion, sampled.weights, over=over, sees_sensitive=sees)
 
     @cached_property
     def joint(self) -> JointDistribution:

@@ -122,7 +122,7 @@ def load(path: str | os.PathLike[str], *, key: SecretLike | None = None) -> Load
     secret = signing_key(key)
     data = _contents(path)
     try:
-        return read_document(parsed(unsealed(data, secret)))
+        return read_document(parsed(unsealed(data, secret)), signed=secret is not None)
     except (
         SkliftprivError,
         ArithmeticError,
@@ -132,7 +132,7 @@ def load(path: str | os.PathLike[str], *, key: SecretLike | None = None) -> Load
         TypeError,
         ValueError,
     ) as error:
-        reason = str(error) or type(error).__name__
+        reason = str(error).removesuffix(".") or type(error).__name__
         raise SavedFileError(f"{os.fspath(path)} cannot be loaded: {reason}.") from error
 
 

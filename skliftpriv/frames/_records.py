@@ -25,7 +25,7 @@ Bits = NDArray[np.uint64]
 #: Rows whose ids are in memory as Python objects at a time.
 _CHUNK = 1 << 17
 #: Digits of a whole number: Python does not write numbers with many more as text.
-_MOST_DIGITS = 4_000
+_MOST_DIGITS = 3_600
 _SHOWN = 60
 #: Key of the hashes that find repeated ids; it need not be secret.
 _MARKS = bytes(16)
@@ -214,7 +214,7 @@ def _inexact(dtype: Any) -> float:
 def _is_whole(value: Any) -> bool:
     """Tell whether a number stands for one whole number, of not too many digits."""
     if isinstance(value, Integral):
-        return int(value).bit_length() <= 3 * _MOST_DIGITS
+        return abs(int(value)) < 10**_MOST_DIGITS
     if isinstance(value, Decimal):
         # Its number of digits first: those of 1E+999999999 do not fit into memory.
         return (

@@ -50,11 +50,7 @@ def limits(sanitizer: ReleasingShell, shuffled: bool) -> list[tuple[str, str]]:
         ("Releasing again", _again(guarantee)),
         ("Other columns", _others(guarantee)),
         ("Order and index", _order(sanitizer, shuffled)),
-        (
-            "Related rows",
-            "Each row is protected on its own. Rows about the same person, household or event "
-            "can be combined.",
-        ),
+        ("Related rows", _related(guarantee)),
         ("Side information", sanitizer.notion_.side_information),
         (
             "Membership and small groups",
@@ -135,6 +131,18 @@ def _again(guarantee: Guarantee) -> str:
     return (
         "One release is covered. Nothing is drawn, so that the same rows give the same outputs; "
         "releasing them at another budget, or by another mechanism, reveals more about them."
+    )
+
+
+def _related(guarantee: Guarantee) -> str:
+    if guarantee.groups is None:
+        return (
+            "Each row is protected on its own. Rows about the same person, household or event can "
+            "be combined."
+        )
+    return (
+        f"Rows with the same {guarantee.groups} are protected together, but not their number. "
+        "Other rows that belong together, such as those of a household, can be combined."
     )
 
 
@@ -228,7 +236,7 @@ def how_made(sanitizer: ReleasingShell, target_name: str) -> list[tuple[str, str
         best = getattr(sanitizer, "optimum", "the optimum")
         whole = "X" if sanitizer.report_.target is None else f"what is known about {target_name}"
         rows.append(("Optimality", f"at most {share(max(gap, 0.0))} of {whole} below {best}"))
-    rows.append(("Check", "in exact arithmetic, on the integers that are sampled"))
+    rows.append(("Levels", sanitizer.guarantee_.check))
     rows.append(("Made with", f"skliftpriv {package_version()}"))
     return rows
 

@@ -4,7 +4,12 @@ from ._conditional_reporting import ConditionalResult, conditional_reporting
 from ._optimal_response import optimal_random_response
 from ._product import product_channel
 from ._randomized_response import generalized_randomized_response
-from ._recheck import recertified, unary_recertified, worst_levels_again
+from ._recheck import (
+    recertified,
+    unary_levels_again,
+    unary_recertified,
+    worst_levels_again,
+)
 from ._result import (
     ChannelResult,
     MechanismResult,
@@ -53,6 +58,7 @@ __all__ = [
     "subset_merging",
     "subset_random_response",
     "unary_channel",
+    "unary_levels_again",
     "unary_recertified",
     "watchdog",
     "worst_levels_again",

@@ -6,12 +6,11 @@ import numpy as np
 from scipy.sparse import eye_array, vstack
 
 from .._arrays import FloatArray
-from .._limits import MERGE, MOST_TABLE_CELLS, refuse_beyond
 from ..channel import Channel
 from ..confidence import Cases, Distributions, Over, checked_set
 from ..distribution import JointDistribution
 from ..notions import Notion
-from ._pairs import pair_labels
+from ._pairs import pair_labels, refuse_many_pairs
 from ._tuned_protocol import (
     MixedLift,
     ProtocolResult,
@@ -76,13 +75,7 @@ def conditional_reporting(
     (True, 0.259)
     """
     require_lift_notion(notion, "Conditional Reporting")
-    n_s, n_x = joint.shape
-    refuse_beyond(
-        MOST_TABLE_CELLS,
-        n_s * n_s * n_x,
-        f"the table of S against pairs (S, X) has {n_s * n_s * n_x:,} cells",
-        f"pool rare sensitive values, or {MERGE}",
-    )
+    refuse_many_pairs(joint)
     over = checked_set(over, joint)
     given_s = joint.matrix / joint.p_s[:, None]
     # Eq. 33: P(y|s) is e^alpha P(x=y|s) + sum_{s' != s} P(y|s'), up to scale. The P(y|s') are

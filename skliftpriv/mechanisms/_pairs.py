@@ -7,10 +7,18 @@ from scipy.linalg import block_diag
 from scipy.sparse import csr_array, diags_array, vstack
 
 from .._arrays import FloatArray, Label
+from .._limits import MERGE, MOST_TABLE_CELLS, refuse_beyond
 from ..channel import Channel
 from ..distribution import JointDistribution
 
-__all__ = ["given_useful", "one_useful_each", "pair_labels", "pair_masses", "released_pairs"]
+__all__ = [
+    "given_useful",
+    "one_useful_each",
+    "pair_labels",
+    "pair_masses",
+    "refuse_many_pairs",
+    "released_pairs",
+]
 
 _NARROW = 1e-12
 """Outputs with a smaller share of the one that they split are due to rounding."""
@@ -23,7 +31,16 @@ def pair_labels(joint: JointDistribution) -> list[Label]:
 
 def pair_masses(joint: JointDistribution) -> FloatArray:
     """Return masses of S and the pair (S, X): each pair belongs to one row."""
+    refuse_many_pairs(joint)
     return np.asarray(block_diag(*joint.masses))
+
+
+def refuse_many_pairs(joint: JointDistribution) -> None:
+    """Refuse a joint whose table of S against pairs (S, X), most of it zeros, is too large."""
+    n_s, n_x = joint.shape
+    n = n_s * n_s * n_x
+    what = f"the table of S against pairs (S, X) has {n:,} cells"
+    refuse_beyond(MOST_TABLE_CELLS, n, what, f"pool rare sensitive values, or {MERGE}")
 
 
 def released_pairs(joint: JointDistribution, conditional: Channel) -> FloatArray:

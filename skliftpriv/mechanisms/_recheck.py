@@ -16,18 +16,18 @@ from ..certificate import (
     worst_levels_over,
 )
 from ..channel import Channel
-from ..confidence import Distributions, JointList, Over, checked_set
+from ..confidence import ConfidenceSet, Distributions, JointList, Over, checked_set
 from ..distribution import JointDistribution
 from ..notions import LDP, SRLIP, Notion
-from ._pairs import pair_labels, pair_masses
+from ._pairs import pair_labels, pair_masses, refuse_many_pairs
 from ._side_channel import attribute_codes
 from ._side_check import refuse_many_terms
 from ._side_members import SideMembers, side_members
 from ._unary_encoding import needs_no_noise, refuse_many_programs, refuse_many_sets
-from ._unary_sets import WorstSets
+from ._unary_sets import WorstSets, unary_levels
 from ._unary_worst import WorstFractions
 
-__all__ = ["recertified", "unary_recertified", "worst_levels_again"]
+__all__ = ["recertified", "unary_levels_again", "unary_recertified", "worst_levels_again"]
 
 
 def recertified(
@@ -96,20 +96,20 @@ def worst_levels_again(
     joint: JointDistribution,
     notion: Notion,
     weights: Weights,
-    over: Over,
     *,
+    over: Over = None,
     sees_sensitive: bool = False,
 ) -> dict[str, float]:
-    """Compute the levels of a report over a set of distributions again.
+    """Compute the levels of a report again: for a joint, or the worst over a set.
 
     .. versionadded:: 0.2
 
     Parameters
     ----------
     joint, notion, weights, over, sees_sensitive
-        As in :func:`recertified`; ``over`` is not None.
+        As in :func:`recertified`.
     """
-    within = _within(over, joint, sees_sensitive)
+    within = _within(JointList.of(joint) if over is None else over, joint, sees_sensitive)
     assert within is not None
     if isinstance(notion, SRLIP):
         return _side_members(within, joint, notion, weights).worst_levels(weights)
@@ -118,7 +118,10 @@ def worst_levels_again(
 
 def _within(over: Over, joint: JointDistribution, sees_sensitive: bool) -> Distributions | None:
     members = checked_set(over, joint)
-    return members.given_both() if members is not None and sees_sensitive else members
+    if members is None or not sees_sensitive:
+        return members
+    refuse_many_pairs(joint)
+    return members.given_both()
 
 
 def _side_members(
@@ -157,3 +160,25 @@ def unary_recertified(
     if noise_weight == 0:
         return needs_no_noise(members, notion)
     return WorstFractions(members, notion).proves(noise_weight)
+
+
+def unary_levels_again(
+    joint: JointDistribution,
+    notion: Notion,
+    noise_weight: int,
+    *,
+    over: ConfidenceSet | None = None,
+) -> dict[str, float]:
+    """Compute the levels of unary encoding again: for a joint, or the worst of a confidence set.
+
+    .. versionadded:: 0.2
+
+    Parameters
+    ----------
+    joint, notion, noise_weight, over
+        As in :func:`unary_recertified`.
+    """
+    if over is not None:
+        return WorstFractions(over, notion).worst_levels(noise_weight)
+    sets = WorstSets(joint.masses, pairs=isinstance(notion, LDP))
+    return unary_levels(joint, notion, sets, noise_weight)

@@ -121,13 +121,11 @@ def unary_report(
     joint: JointDistribution, notion: Notion, sets: WorstSets, weight: int
 ) -> tuple[PrivacyReport, float]:
     """Report on unary encoding with this noise weight, with the error of its integrals."""
+    lifts = _worst_lifts(joint, sets, weight)
     if weight == 0:
         after, error = _noiseless_summary(joint), 0.0
-        lifts = joint.lift
     else:
-        k = (TOTAL - 2 * weight) / weight
-        lifts = sets.lift_of_factor(k)
-        after, error = _summary(joint, k, lifts)
+        after, error = _summary(joint, (TOTAL - 2 * weight) / weight, lifts)
     report = PrivacyReport(
         notion=notion,
         satisfied=True,
@@ -137,6 +135,19 @@ def unary_report(
         levels_after=worst_levels(notion, lifts, joint.p_s),
     )
     return report, error
+
+
+def unary_levels(
+    joint: JointDistribution, notion: Notion, sets: WorstSets, weight: int
+) -> dict[str, float]:
+    """Return the levels of unary encoding with this noise weight, by side."""
+    return worst_levels(notion, _worst_lifts(joint, sets, weight), joint.p_s)
+
+
+def _worst_lifts(joint: JointDistribution, sets: WorstSets, weight: int) -> FloatArray:
+    if weight == 0:
+        return joint.lift
+    return sets.lift_of_factor((TOTAL - 2 * weight) / weight)
 
 
 def _noiseless_summary(joint: JointDistribution) -> LeakageSummary:

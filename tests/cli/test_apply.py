@@ -101,7 +101,7 @@ def test_the_joint_is_saved_when_asked_for(saved, run, refused):
         (("apply", "m.json", "m.json", "-o", "t.csv"), "the name must end with one of"),
         (("apply", "m.json", "x.csv", "-o", "t.csv"), "m.json needs occupation: x.csv has no such"),
         (("apply", "m.json", "in.csv", "-o", "m.json"), "must end with one of"),
-        (("apply", "m.json", "in.csv", "-o", "in.csv"), "is the input, which is never"),
+        (("apply", "m.json", "in.csv", "-o", "in.csv"), "is read here, and never overwritten"),
         (("apply", "m.json", "in.csv", "-o", "t.csv", "--key-file", "key"), "without --record-id"),
         (("apply", "m.json", "in.csv", "-o", "t.csv", "--signing-key", "key"), "it is not signed"),
         (

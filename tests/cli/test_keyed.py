@@ -37,6 +37,25 @@ def test_all_files_and_parts_agree_with_a_data_frame(run):
         assert released["x"].tolist() == expected
 
 
+@pytest.mark.parametrize("mechanism", ["grr", "oue", "srlip"])
+def test_the_key_may_be_in_the_environment(run, monkeypatch, mechanism):
+    monkeypatch.setenv("RELEASE_KEY", KEY)
+    which = [*GRR[:-1], mechanism]
+    run("sanitize", "in.csv", "-o", "one.csv", *which, *IDS)
+    saved = ["--save", "m.json", "--signing-key", "env:RELEASE_KEY"]
+    run("sanitize", "in.csv", "-o", "two.csv", *which, *IDS[:3], "env:RELEASE_KEY", *saved)
+    keys = ["--signing-key", "key", "--key-file", "env:RELEASE_KEY"]
+    run("apply", "m.json", "in.csv", "-o", "three.csv", *keys)
+    one, two, three = (pd.read_csv(f"{name}.csv") for name in ("one", "two", "three"))
+    assert one.equals(two)
+    assert one.equals(three)
+
+
+def test_a_key_in_place_of_its_file_is_not_shown(refused):
+    for options in ([*IDS[:3], KEY], [*IDS, "--save", "m.json", "--signing-key", KEY]):
+        assert KEY not in refused("sanitize", "in.csv", "-o", "out.csv", *GRR, *options)
+
+
 def test_without_a_key_file_rows_of_all_parts_share_a_key(run):
     pd.concat([FRAME, FRAME]).to_csv("in.csv", index=False)
     draws = []
@@ -66,7 +85,10 @@ def test_no_output_shows_the_key(run, tmp_path):
     [
         (["--key-file", "key"], "--key-file needs --record-id COL"),
         ([*IDS, "--seed", "1"], "--key-file and --seed both decide the noise"),
-        ([*IDS[:3], "no-key"], "The key file no-key cannot be read: No such file"),
+        ([*IDS[:3], "no-key"], "not the path of a key file that can be read (No such file"),
+        ([*IDS[:3], "env:NO_KEY"], "there is no environment variable 'NO_KEY'"),
+        ([*IDS, "--save", "key"], "key is read here, and never overwritten"),
+        ([*IDS, "--report", "key"], "key is read here, and never overwritten"),
         (["--record-id", "no"], "--record-id no: in.csv has no such column"),
         (["--record-id", "x"], "--record-id x is also a --useful column"),
     ],

@@ -115,7 +115,16 @@ def test_the_guarantee_is_for_persons():
     assert guarantee.groups == "person"
     assert "(400 values of person)" in str(guarantee)
     assert "Rows with the same person are counted once" in str(guarantee)
-    assert "400 values of person counted" in report_page(grr().fit(ROWS))
+    page = report_page(grr().fit(ROWS))
+    assert "400 values of person counted" in page
+    assert "Rows with the same person are protected together" in page
+    alone = "Each row is protected on its own"
+    assert alone not in page
+    assert alone in report_page(GRRSanitizer("s", "x").fit(ROWS))
+    # Persons are independent draws, and not their rows; what is rare is decided from persons.
+    confident = grr().set_params(confidence=0.9, epsilon=2.0, min_count=3).fit(ROWS).guarantee_
+    assert "the distribution that the values of person came from, if they are" in str(confident)
+    assert "3 values of person (min_count)" in str(confident)
 
 
 def test_a_person_without_a_name_is_refused():

@@ -484,7 +484,7 @@ def test_a_key_file_is_read_at_every_release(tmp_path):
     path.write_bytes(KEY[::-1])
     assert not sanitizer.transform(FRAME).equals(grr().fit_transform(FRAME))
     path.unlink()
-    with pytest.raises(InvalidParameterError, match="not the path of a file"):
+    with pytest.raises(InvalidParameterError, match="not the path of a key file"):
         sanitizer.transform(FRAME)
 
 

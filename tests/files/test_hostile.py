@@ -246,6 +246,62 @@ def test_a_joint_that_does_not_meet_the_budget_is_found(edited):
         assert "do not use it" in edited(others, name)
 
 
+def test_a_report_that_contradicts_its_budget_is_found_without_the_joint(edited):
+    def less(document):
+        document["notion"]["epsilon"] = 0.1
+
+    def more(document):
+        document["report"]["levels_after"]["max_lift"] = 0.7
+
+    assert "says that 0.1-LIP is met, and 0.5 for the level" in edited(less)
+    assert "0.7 for the level max_lift, which exceeds the budget" in edited(more)
+
+
+def test_facts_must_fit_the_rest_of_the_file(edited):
+    def change(section, **values):
+        return lambda document: document[section].update(values)
+
+    joint = "confidence"
+    assert "guarantee.groups must be the column of" in edited(change("guarantee", groups="id"))
+    ids = {"parameter": "groups", "column": "id"}
+    assert "guarantee.groups must be" in edited(lambda document: document.update(records=ids))
+    for column in ("s", "x"):
+        ids = {"parameter": "record_id", "column": column}
+        why = edited(lambda document, ids=ids: document.update(records=ids))
+        assert "records.column must be a column that is neither sensitive nor useful" in why
+    assert "counts of 5 rows" in edited(change("guarantee", n_rows=5), joint)
+    assert "n_sensitive must be" in edited(lambda document: document.update(n_sensitive=7), joint)
+    order = {"categories": None}
+    assert "order must be null" in edited(lambda document: document.update(order=order), joint)
+
+    def passing(document):
+        document["mechanism"]["remainder"] = "passthrough"
+        names = document["columns"]["names"]
+        document["columns"]["rest"].append(len(names))
+        names.append("zip")
+
+    assert "names all columns that are released unprotected" in edited(passing)
+    for facts, why in (({"gap_": "small"}, "a number"), ({"status_": 1}, "text")):
+        assert f"must be {why}" in edited(change("mechanism", facts=facts))
+
+
+@pytest.mark.parametrize(
+    ("name", "side"),
+    [
+        ("OUESanitizer", "min_lift"),
+        ("bits and confidence", "max_lift"),
+        ("SRLIPSanitizer", "srlip"),
+    ],
+)
+def test_levels_of_bits_and_of_side_channels_are_compared(name, side, path, refused):
+    save(fitted_samples()[name][0], path, include_joint=True)
+    document = body_of(path.read_bytes())
+    report = document["report"]
+    levels = report["levels_worst"] or report["levels_after"]
+    levels[side] /= 2
+    assert f"for the level {side}, but" in refused(resealed(document))
+
+
 @pytest.mark.parametrize("kind", ["OUESanitizer", "SRLIPSanitizer"])
 def test_bits_and_side_channels_are_certified_again(kind, path, refused):
     save(fitted_samples()[kind][0], path, include_joint=True)
@@ -277,6 +333,11 @@ def check_harmless(path, name):
     with suppress(SkliftprivError):  # other labels, or columns
         loaded.transform(rows_for(name).head(20))
     repr(loaded), str(loaded.guarantee_), repr(loaded.report_)
+    guarantee = loaded.guarantee_
+    if guarantee.holds:
+        for side, bound in guarantee.budget.items():
+            assert guarantee.achieved[side] <= bound or np.isclose(guarantee.achieved[side], bound)
+    assert (guarantee.stated_by is None) == hasattr(loaded, "joint_")
     return "loaded"
 
 

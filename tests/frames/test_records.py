@@ -178,7 +178,9 @@ def test_a_missing_id_is_refused(column):
         (pl.Series([1, 2**24 + 1], dtype=pl.Float32), "of type float32"),
         # Numbers that cannot be written out.
         (np.array(["a", Decimal("1E+999999999")], dtype=object), r"1E\+999999999"),
-        (np.array(["a", 10**5000], dtype=object), "with more than 4,000 digits of type int"),
+        (np.array(["a", 10**3600], dtype=object), "whole numbers of at most 3,600 digits"),
+        (np.array(["a", Decimal(10**3600)], dtype=object), "at most 3,600 digits"),
+        (np.array(["a", 10**5000], dtype=object), "with more than 3,600 digits of type int"),
         (np.array(["a", 1 + 0j], dtype=object), "of type complex"),
         (np.array(["a", 1.5], dtype=object), r"1\.5 of type float"),
         (np.array(["a", Decimal("0.5")], dtype=object), "of type Decimal"),

@@ -6,10 +6,11 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 from scipy.optimize import linprog
+from scipy.sparse import csr_array
 from scipy.special import entr
 
 from skliftpriv import ALIP, LDP, LIP, ConfidenceSet, JointDistribution, mechanisms
-from skliftpriv.certificate import certify
+from skliftpriv.certificate import TOTAL, certify
 from skliftpriv.datasets import make_joint
 from skliftpriv.exceptions import SizeLimitError
 from skliftpriv.mechanisms._pairs import one_useful_each, pair_masses
@@ -311,3 +312,13 @@ def test_a_channel_of_too_many_pairs_is_refused_before_the_search():
     counts[rng.integers(6, size=900), np.arange(900)] += 1
     with pytest.raises(SizeLimitError, match="does not see S"):
         sees_s(JointDistribution.from_counts(counts), LIP(0.5), time_limit=1)
+
+
+@pytest.mark.parametrize("over", [False, True])
+def test_a_table_of_too_many_pairs_is_refused_before_it_is_certified_again(over):
+    joint = JointDistribution.from_counts(np.ones((400, 100)))
+    weights = csr_array(np.full((40_000, 1), TOTAL))
+    with pytest.raises(SizeLimitError, match=r"16,000,000 cells; the limit is 10,000,000"):
+        mechanisms.recertified(
+            joint, LIP(0.5), weights, ["y"], over=[joint] if over else None, sees_sensitive=True
+        )

@@ -3,23 +3,29 @@
 import base64
 import io
 import logging
+import os
 import pickle
 import re
 import traceback
 import warnings
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
+from threading import Thread
+from unittest.mock import patch
 
 import joblib
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 
 from skliftpriv import GRRSanitizer, Secret, load, save
 from skliftpriv.cli import main
+from skliftpriv.exceptions import InvalidParameterError
 from skliftpriv.files import saved_bytes
+from skliftpriv.frames import LazyTable
 from skliftpriv.html import report_page
 from tests.estimators.samples import make_frame
 
@@ -127,11 +133,25 @@ def logs(sanitizer, folder):
     yield said.getvalue() + "".join(str(warning.message) for warning in caught)
 
 
+def sent_to_workers(sanitizer):
+    """What lazy frames send to the processes that draw."""
+    sent = []
+
+    def noted(table, names, function, **options):
+        sent.append(function)
+        return table
+
+    with patch.object(LazyTable, "mapped", noted):
+        sanitizer.transform(pl.from_pandas(FRAME).lazy())
+    return sent[0]
+
+
 def pickles(sanitizer, folder):
     for protocol in range(3, pickle.HIGHEST_PROTOCOL + 1):
         yield pickle.dumps(sanitizer, protocol)
     joblib.dump(sanitizer, folder / "model.joblib")
     yield (folder / "model.joblib").read_bytes()
+    yield pickle.dumps(sent_to_workers(sanitizer))
 
 
 #: By the names that they have in docs/threat-model.md.
@@ -197,6 +217,30 @@ def test_a_pickle_that_holds_a_digest_releases_the_same():
     sanitizer = sanitizer_with(KEY)
     copy = pickle.loads(pickle.dumps(sanitizer))
     pd.testing.assert_frame_equal(copy.transform(FRAME), sanitizer.transform(FRAME))
+
+
+@pytest.mark.parametrize("kind", ["file", "env", "pipe"])
+def test_workers_read_the_key_where_it_is(kind, tmp_path, monkeypatch):
+    monkeypatch.setenv("RELEASE_KEY", KEY.decode())
+    monkeypatch.chdir(tmp_path)
+    key = tmp_path / "key"
+    if kind == "pipe":  # can be read once, so that the digest is sent
+        if not hasattr(os, "mkfifo"):
+            pytest.skip("no pipes with names")
+        os.mkfifo(key)
+        Thread(target=key.write_bytes, args=(KEY,)).start()
+    else:
+        key.write_bytes(KEY)
+    sanitizer = sanitizer_with("env:RELEASE_KEY" if kind == "env" else "key")
+    sent = pickle.dumps(sent_to_workers(sanitizer))
+    assert found_in(sent, sanitizer_with(KEY)) == ({"digest"} if kind == "pipe" else set())
+    monkeypatch.chdir("/")
+    assert pickle.loads(sent)(FRAME).equals(sanitizer_with(KEY).transform(FRAME))
+    if kind != "pipe":
+        key.unlink()
+        monkeypatch.delenv("RELEASE_KEY")
+        with pytest.raises(InvalidParameterError, match=r"cannot be read|no environment variable"):
+            pickle.loads(sent)(FRAME)
 
 
 def test_the_page_lists_what_was_searched():
