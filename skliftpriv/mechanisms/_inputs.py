@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
 from functools import cached_property
-from itertools import pairwise
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import csr_array, diags_array
+from scipy.sparse import csr_array
 
-from .._arrays import FloatArray, Label
-from .._format import share
+from .._arrays import FloatArray
 from .._limits import (
     BLIND,
     MERGE,
@@ -30,24 +27,20 @@ from ..channel import Channel
 from ..confidence import ConfidenceSet, JointList, Over, checked_set
 from ..distribution import JointDistribution
 from ..exceptions import InvalidParameterError
-from ..labels import distinct, short_text
 from ..notions import LDP, Average, Notion
 from ..solvers import Averages, PosteriorProblem
 from ._pairs import one_useful_each, pair_labels
+from ._posterior_channel import named_outputs, posterior_channel
 
 __all__ = [
     "Inputs",
     "PairInputs",
     "UsefulInputs",
     "checked_target",
-    "posterior_channel",
-    "posterior_labels",
     "refuse_many_posteriors",
     "refuse_many_rows",
 ]
 
-_NAMED = 1e-9
-"""Symbols with a smaller share of an output are due to rounding and not named."""
 _ONE = 1e-6
 """Columns of a target may differ from a sum of 1 by this much."""
 
@@ -305,7 +298,7 @@ class PairInputs(Inputs):
         """Return P(Y|S,X), with rows for all pairs (s, x), x varying fastest."""
         of_x = np.zeros((len(weights), self.joint.shape[1]))
         np.add.at(of_x.T, self._x, posteriors.T)
-        named, order = _named(self.joint.useful_labels, csr_array(of_x))
+        named, order = named_outputs(self.joint.useful_labels, csr_array(of_x))
         weights, posteriors = weights[order], posteriors[order]
         matrix = np.tile(weights, (self.joint.matrix.size, 1))
         matrix[self._seen] = (weights[:, None] * posteriors / self.p).T
@@ -380,58 +373,3 @@ def refuse_many_rows(
     refuse_beyond(MOST_INEQUALITIES, n_rows, what, instead)
     cells = n_rows * n_symbols
     refuse_beyond(MOST_INEQUALITY_CELLS, cells, f"{what}, with {cells:,} numbers", instead)
-
-
-def posterior_channel(
-    joint: JointDistribution, weights: FloatArray, posteriors: FloatArray | csr_array
-) -> Channel:
-    """Return the channel whose outputs have these weights and posteriors, named after them."""
-    posteriors = csr_array(posteriors)
-    named, order = _named(joint.useful_labels, posteriors)
-    weights, posteriors = weights[order], posteriors[order]
-    matrix = csr_array((diags_array(weights) @ posteriors).T)
-    matrix = csr_array(diags_array(1 / matrix.sum(axis=1)) @ matrix)
-    return Channel(matrix, joint.useful_labels, named)
-
-
-def _named(symbols: Sequence[Label], posteriors: csr_array) -> tuple[list[Label], NDArray[np.intp]]:
-    """Return names of outputs, ordered by their most probable symbol, and the order.
-
-    So the same data give the same order.
-    """
-    main, largest = posteriors.argmax(axis=1), posteriors.max(axis=1).toarray()
-    order = np.lexsort((-largest, main))
-    return posterior_labels(symbols, posteriors[order]), order
-
-
-def posterior_labels(symbols: Sequence[Label], posteriors: FloatArray | csr_array) -> list[Label]:
-    """Name outputs after the symbols they may stand for; all names differ.
-
-    The first output that stands for a single symbol has the name of the symbol.
-    """
-    rows = csr_array(posteriors)
-    names: list[Label] = []
-    made_up: list[bool] = []
-    plain: set[Label] = set()
-    for start, stop in pairwise(rows.indptr):
-        members, shares = rows.indices[start:stop], rows.data[start:stop]
-        names.append(posterior_label([symbols[i] for i in members], shares))
-        one = (shares > _NAMED).sum() == 1 and names[-1] not in plain
-        made_up.append(not one)
-        if one:
-            plain.add(names[-1])
-    return distinct(names, made_up)
-
-
-def posterior_label(symbols: Sequence[Label], posterior: FloatArray, most: int = 3) -> Label:
-    """Name an output after the symbols it may stand for, the most probable first.
-
-    A single symbol is its own name; otherwise the name looks like ``{Sales 62%, Tech 38%}``.
-    """
-    order = np.argsort(-posterior, kind="stable")
-    members = order[posterior[order] > _NAMED]
-    if members.size == 1:
-        return symbols[members[0]]
-    shown = [f"{short_text(symbols[i])} {share(posterior[i], whole=True)}" for i in members[:most]]
-    more = [f"{members.size - most} more"] if members.size > most else []
-    return "{" + ", ".join(shown + more) + "}"

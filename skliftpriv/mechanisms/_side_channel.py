@@ -24,7 +24,8 @@ from ..notions import LIP, SRLIP
 from ..notions._side_channel import SIDE_CHANNEL
 from ..report import PrivacyReport, privacy_report
 from ..solvers import solve
-from ._inputs import posterior_channel, refuse_many_posteriors, refuse_many_rows
+from ._inputs import refuse_many_posteriors, refuse_many_rows
+from ._posterior_channel import posterior_channel
 from ._product import ProductLimits, best_product
 from ._result import ChannelResult
 from ._side_check import refuse_many_terms

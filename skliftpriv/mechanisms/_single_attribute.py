@@ -15,7 +15,8 @@ from ..labels import as_parts
 from ..measures._side_channel import side_groups
 from ..notions._base import finite_exp
 from ..solvers import PosteriorProblem, solve
-from ._inputs import posterior_labels, refuse_many_rows
+from ._inputs import refuse_many_rows
+from ._posterior_channel import posterior_labels
 
 __all__ = ["SingleAttribute"]
 

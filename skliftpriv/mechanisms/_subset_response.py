@@ -17,8 +17,9 @@ from ..distribution import JointDistribution
 from ..measures import entropy
 from ..notions import Notion
 from ..solvers import PosteriorSolution, solve
-from ._inputs import UsefulInputs, posterior_channel
+from ._inputs import UsefulInputs
 from ._merging import Indices, MergedColumns
+from ._posterior_channel import posterior_channel
 from ._result import OptimalResult
 from ._subset_merging import merged_groups
 

@@ -8,7 +8,7 @@ from skliftpriv import ALIP, LDP, LIP, JointDistribution, mechanisms
 from skliftpriv.certificate import certify
 from skliftpriv.datasets import load_adult, make_joint
 from skliftpriv.labels import symbol_text
-from skliftpriv.mechanisms._inputs import posterior_label, posterior_labels
+from skliftpriv.mechanisms._posterior_channel import posterior_label, posterior_labels
 from skliftpriv.solvers import _partition
 from skliftpriv.solvers._lp import PolytopeLP
 
