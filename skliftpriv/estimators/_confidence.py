@@ -46,7 +46,7 @@ def confidence_warnings(
         )
     if is_constant(result):
         reason = "or try a larger epsilon or a smaller confidence."
-        if result.status == "time_limit" or not result.notion.per_output:
+        if result.status in ("time_limit", "no_progress") or not result.notion.per_output:
             # To try many numbers of rows would take many times as long.
             reason = f"Use more rows of the same kind, {reason}"
         elif (rows := rows_needed(build, over)) is None:

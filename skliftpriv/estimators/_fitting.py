@@ -35,6 +35,8 @@ __all__ = ["FittingShell", "Mechanism"]
 
 #: Largest NMI that counts as 0, for rounding errors.
 _NOTHING = 1e-9
+#: A search that keeps a smaller share is warned of.
+_LITTLE = 1e-3
 
 Mechanism = Callable[[JointDistribution, Notion, ConfidenceSet | None], Result]
 
@@ -217,10 +219,11 @@ class FittingShell(CountingShell[Result]):
             return self._mechanism_for(rows)(result.joint, result.notion, over)
 
         yield from confidence_warnings(result, build, closed=values.useful.closed)
-        if result.status == "time_limit" and result.utility_kept < _NOTHING:
+        if result.status in ("time_limit", "no_progress") and result.utility_kept < _LITTLE:
             yield UselessReleaseWarning(
-                "The search reached its time_limit, and the output says nothing about what was to "
-                "be kept: raise time_limit, merge rare values before fit, or raise epsilon."
+                f"The search ended ({result.status}), and the output says nothing about what was "
+                f"to be kept, or less than {_LITTLE:.1%} of it: raise time_limit, merge rare "
+                "values of S or X before fit, or raise epsilon."
             )
         known = result.report.target
         if known is not None and known.input < _NOTHING:

@@ -105,7 +105,8 @@ class ORRSanitizer(OptimizingSanitizer):
         With ``use_sensitive``: P(Y | S, X), exactly as it is sampled, with pairs (s, x) as inputs.
         ``channel_`` is P(Y | X).
     status_ : str
-        "optimal", "gap_reached", "time_limit", "memory_limit" or "interrupted".
+        "optimal", "gap_reached" or, if the search ended with a larger gap, why: "time_limit",
+        "memory_limit", "no_progress" or "interrupted".
 
     Examples
     --------

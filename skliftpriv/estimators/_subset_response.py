@@ -38,8 +38,9 @@ class SRRSanitizer(OptimizingSanitizer):
     gap_ : float
         ``upper_bound_`` minus the NMI reached.
     status_ : str
-        "optimal in groups", "time_limit", "interrupted" or, if low-risk values are randomised as
-        well because the others alone cannot meet the budget, "repaired".
+        "optimal in groups" or, if low-risk values are randomised as well because the others alone
+        cannot meet the budget, "repaired"; if a search ended with a larger gap, why, as in
+        :class:`ORRSanitizer`.
 
     Examples
     --------

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 from math import nan
+from typing import Any
 
-from ..estimators import CountedRows
+from ..estimators import CountedRows, LiftSanitizer
 from ..exceptions import InvalidParameterError
 from ..measures import mutual_information
 from ..mechanisms import ChannelResult, MechanismResult
@@ -15,7 +16,7 @@ __all__ = ["target_kept"]
 
 
 def target_kept(
-    result: MechanismResult, rows: CountedRows, *, use_sensitive: bool = False
+    result: MechanismResult | LiftSanitizer[Any], rows: CountedRows, *, use_sensitive: bool = False
 ) -> float:
     """Share of what X tells about a target T that a release keeps, for any mechanism.
 
@@ -25,8 +26,8 @@ def target_kept(
 
     Parameters
     ----------
-    result : MechanismResult
-        A mechanism, such as ``result_`` of a fitted sanitiser.
+    result : MechanismResult or fitted sanitiser
+        A mechanism.
     rows : CountedRows
         The rows that it was built for, counted with their target.
     use_sensitive : bool, default=False
@@ -60,6 +61,8 @@ def target_kept(
         raise InvalidParameterError(
             "The rows were counted without a target: count them by CountedRows.of(..., target=y)."
         )
+    if isinstance(result, LiftSanitizer):
+        result = result.result_
     sees = isinstance(result, ChannelResult) and result.sees_sensitive
     channel = result.certified.channel if isinstance(result, ChannelResult) else result.channel
     if channel is None:

@@ -13,7 +13,9 @@ from ..exceptions import InfeasibleError, InvalidDistributionError, InvalidParam
 from ._averages import Averages
 from ._image import FloatArray, Image, Scale, entropy
 
-Status = Literal["optimal", "gap_reached", "time_limit", "memory_limit", "interrupted"]
+Status = Literal[
+    "optimal", "gap_reached", "time_limit", "memory_limit", "no_progress", "interrupted"
+]
 
 FEASIBILITY = 1e-9
 """Largest accepted violation of a row by a returned posterior."""
@@ -159,12 +161,13 @@ class PosteriorSolution:
         none.
     upper_bound : float
         No feasible mechanism keeps a larger share (up to floating point).
-    status : {"optimal", "gap_reached", "time_limit", "memory_limit", "interrupted"}
+    status : str
         ``"optimal"`` if the gap is at rounding level, ``"gap_reached"`` if it is below
         the requested one, otherwise the reason for stopping. ``"memory_limit"`` means that the
-        boxes of branch and bound fill the 256 MB that they may take. ``"time_limit"`` is also the
-        status if nothing is left to refine before: by rounding, which is rare, or because a search
-        in blocks finds nothing better.
+        boxes of branch and bound fill the 256 MB that they may take, and ``"no_progress"`` that
+        nothing was left to refine: because of rounding errors, which is rare, because a search in
+        blocks found nothing better, or because a bound for a confidence set took long enough.
+        The others are ``"time_limit"`` and ``"interrupted"``.
     seconds : float
         Wall time.
     n_columns, n_nodes : int

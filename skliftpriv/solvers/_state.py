@@ -85,7 +85,9 @@ class SolverState:
             return "gap_reached"
         if self.interrupted:
             return "interrupted"
-        return "memory_limit" if self.full and not self.out_of_time else "time_limit"
+        if self.out_of_time:
+            return "time_limit"
+        return "memory_limit" if self.full else "no_progress"
 
     def report(self, last: bool = False) -> None:
         """Update the progress line."""

@@ -55,6 +55,7 @@ def test_the_share_against_brute_force(sanitizer):
     assert from_both > from_x + 1e-4
     assert target_kept(result, ROWS) == pytest.approx(min(told / from_x, 1.0))
     assert target_kept(result, ROWS, use_sensitive=True) == pytest.approx(told / from_both)
+    assert target_kept(sanitizer.fit(ROWS), ROWS) == target_kept(result, ROWS)
     if sanitizer.needs_target:
         kept = target_kept(result, ROWS, use_sensitive=seen)
         assert kept == pytest.approx(result.utility_kept)

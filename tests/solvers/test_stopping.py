@@ -7,6 +7,7 @@ import pytest
 
 from skliftpriv.solvers import PosteriorProblem, _bound, _pricing, _vertices, solve
 from skliftpriv.solvers._lp import MasterLP
+from skliftpriv.solvers._state import SolverState
 
 from ..clock import WorkClock
 from .problems import alip_problem, assert_sound, random_joint
@@ -30,6 +31,15 @@ def test_time_limit_gives_sound_solution_and_valid_bound(limit: float) -> None:
     assert solution.seconds < limit + 10 * WorkClock.TICK
     assert solution.upper_bound >= 0.930434
     assert solution.status == "time_limit"
+
+
+def test_a_search_that_ends_within_its_limits_does_not_blame_the_clock() -> None:
+    scale = alip_problem(random_joint(3, 6), 1.0).scale
+    unlimited = SolverState(scale, 1e-6, None, verbose=False)
+    assert unlimited.status(0.1) == "no_progress"
+    unlimited.full = True
+    assert unlimited.status(0.1) == "memory_limit"
+    assert SolverState(scale, 1e-6, 1e-9, verbose=False).status(0.1) == "time_limit"
 
 
 def test_upper_bound_bounds_what_more_time_finds() -> None:
