@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 from ..estimators import CountedRows, CountingPlan, counted_columns
 from ..exceptions import SkliftprivError
-from ..frames import ContingencyTable, Table
+from ..frames import ContingencyTable, RowOrder, Table
 from ._console import Console
 from ._errors import CommandError
 from ._inputs import layout_of, target_of
@@ -28,6 +28,7 @@ def count_rows(
     *,
     learnt: Learnt | None = None,
     with_target: bool = True,
+    order: RowOrder | None = None,
 ) -> CountedRows:
     """Count the pairs of S and X in a file, with the target if there is one, but hold no rows.
 
@@ -43,6 +44,8 @@ def count_rows(
         Cells that were learnt from the same file, and are counted instead of values.
     with_target : bool, default=True
         Whether the target is counted; otherwise cells were learnt for it, and no more.
+    order : RowOrder, optional
+        Gets the sensitive columns, to test whether the order of the rows reveals them.
     """
     targets = target_of(args) if with_target else []
     parts = [*args.sensitive, *args.useful, *targets]
@@ -56,6 +59,8 @@ def count_rows(
         for frame in frames if learnt is None else learnt.counted(frames, source):
             part = Table(frame, allow_empty=True)
             columns = (layout.sensitive_columns(part), layout.useful_columns(part))
+            if order is not None:
+                order.add(columns[0])
             y = None if target is None else target.read(part)
             counted = counted_columns(columns, layout, y=y, plan=plan)
             rows = counted if rows is None else rows + counted

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from ..estimators import CountedRows, LiftSanitizer
 from ..files import saved_bytes
+from ..frames import RowOrder
 from ..html import report_page
 from ..secret import Secret
 from ._console import Console
@@ -145,8 +146,16 @@ def _count(
         if args.fit_on is not None:
             counted_file = stack.enter_context(opened(args, args.fit_on))
         learnt = learn(counted_file, args, console)
+        order = RowOrder()
         counted = count_rows(
-            counted_file, args, console, learnt=learnt, with_target=sanitizer.needs_target
+            counted_file,
+            args,
+            console,
+            learnt=learnt,
+            with_target=sanitizer.needs_target,
+            order=order,
         )
     numbers = NumberColumns({}) if learnt is None else learnt.numbers
-    return replace(counted, layout=layout), numbers
+    kept_order = args.fit_on is None and not args.shuffle
+    beside = tuple(order.concerns()) if kept_order else ()
+    return replace(counted, layout=layout, beside=beside), numbers

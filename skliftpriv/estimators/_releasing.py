@@ -315,5 +315,6 @@ def warnings_beside(found: Iterable[str]) -> Iterator[Warning]:
     if listed := "; ".join(found):
         yield UnprotectedColumnsWarning(
             f"Released with the rows, and not covered by the guarantee: {listed}. Use index='drop' "
-            "to leave the index out, and skliftpriv.shuffle_rows to shuffle the released rows."
+            "to leave the index out, and skliftpriv.shuffle_rows, or --shuffle on the command "
+            "line, to shuffle the released rows."
         )

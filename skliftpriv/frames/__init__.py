@@ -1,7 +1,7 @@
 """Read and write data frames; the rooms below this one do not know about them."""
 
 from ._attach import joint_from_frame, report_to_frame
-from ._index import concerns, shuffle_rows
+from ._index import RowOrder, concerns, shuffle_rows
 from ._lazy import LazyTable, RowStream
 from ._numbers import as_numbers, row_slices, rows_of
 from ._order import SymbolOrder, category_order, sort_symbols
@@ -33,6 +33,7 @@ __all__ = [
     "as_numbers",
     "category_order",
     "checked_weight",
+    "RowOrder",
     "concerns",
     "encode_rows",
     "joint_from_frame",

@@ -16,7 +16,7 @@ from ..sampling import RandomState, derived_stream
 from ._symbols import encode_rows
 from ._table import Table
 
-__all__ = ["concerns", "shuffle_rows"]
+__all__ = ["RowOrder", "concerns", "shuffle_rows"]
 
 Codes = NDArray[np.intp]
 
@@ -64,9 +64,42 @@ def concerns(
     numbers = None if found or isinstance(released, pd.RangeIndex) else released
     if numbers is not None and _goes_with(numbers.to_numpy()[place], codes):
         found.append("the index, which is associated with the sensitive values")
-    if _goes_with(place, codes):
-        found.append("the order of the rows, which is associated with the sensitive values")
-    return found
+    return found + _telling_order(place, codes)
+
+
+class RowOrder:
+    """Whether the order of rows that are read in parts reveals S, from a random sample of them."""
+
+    def __init__(self) -> None:
+        self._rng = np.random.default_rng(0)
+        self._share = 1.0
+        self._n_rows = 0
+        self._numbers: dict[Any, int] = {}
+        self._place = self._codes = np.zeros(0, dtype=np.intp)
+
+    def add(self, sensitive: Sequence[Any]) -> None:
+        """Take a share of the next rows, given by their columns of S, into the sample."""
+        n_rows = len(sensitive[0])
+        place = np.flatnonzero(self._rng.random(n_rows) < self._share)
+        codes, values = encode_rows([column[place] for column in sensitive])
+        known = [self._numbers.setdefault(value, len(self._numbers)) for value in values]
+        self._codes = np.append(self._codes, np.array(known, dtype=np.intp)[codes])
+        self._place = np.append(self._place, self._n_rows + place)
+        self._n_rows += n_rows
+        while self._place.size > _ROWS:
+            kept = self._rng.random(self._place.size) < 0.5
+            self._place, self._codes = self._place[kept], self._codes[kept]
+            self._share /= 2
+
+    def concerns(self) -> list[str]:
+        """List the order of the rows if it is associated with S."""
+        return [] if self._place.size < _FEWEST_ROWS else _telling_order(self._place, self._codes)
+
+
+def _telling_order(place: Codes, sensitive: Codes) -> list[str]:
+    if not _goes_with(place, sensitive):
+        return []
+    return ["the order of the rows, which is associated with the sensitive values"]
 
 
 def _telling_index(index: pd.Index) -> list[str]:

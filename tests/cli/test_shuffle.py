@@ -10,6 +10,7 @@ from scipy.stats import chisquare
 
 from skliftpriv.cli import _shuffle
 from skliftpriv.cli._shuffle import ShuffledWriter, random_order
+from skliftpriv.frames import _index
 from skliftpriv.sampling import word_source
 
 TEXT = {"dtype": str, "keep_default_na": False}
@@ -130,3 +131,24 @@ def test_shuffled_rows_on_standard_output(run, folder):
     assert header == "x"
     assert Counter(rows) == {"1": 190, "2": 10}
     assert rows[-10:] != ["2"] * 10
+
+
+def test_an_order_that_tells_s_is_warned_of(run, folder, adult, monkeypatch):
+    monkeypatch.setattr(_index, "_ROWS", 700)  # the sample is thinned while the file is read
+    rows = adult.head(3000)
+    rows.to_csv("mixed.csv", index=False)
+    rows.sort_values("sex").to_csv("sorted.csv", index=False)
+    command = ["--sensitive", "sex", "--useful", "occupation", "--chunk-rows", "500", "-o", "o.csv"]
+    done = run("sanitize", "sorted.csv", *command, "--report", "page.html")
+    assert done.status == 0
+    assert "the order of the rows, which is associated with the sensitive values" in done.err
+    assert "--shuffle" in done.err
+    assert "order of the rows, which is associated" in (folder / "page.html").read_text()
+    for file, end in (
+        ("mixed.csv", []),
+        ("sorted.csv", ["--shuffle"]),
+        ("mixed.csv", ["--fit-on", "sorted.csv"]),
+    ):
+        done = run("sanitize", file, *command, *end)
+        assert done.status == 0
+        assert "order" not in done.err
