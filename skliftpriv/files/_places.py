@@ -203,6 +203,7 @@ def _mode(target: Path) -> int:
 
 
 def _mask() -> int:
-    mask = os.umask(0)
+    # It can be read only by setting it, for all threads: their files are private meanwhile.
+    mask = os.umask(0o077)
     os.umask(mask)
     return mask
