@@ -8,15 +8,15 @@ channel until they meet it. The integers that pass are the ones that are sampled
 
 from ._certified import CertifiedChannel, certified_by, certified_for
 from ._exact import certify, certify_over, exact_lifts, worst_levels_over
-from ._mend import Check, first_mixture_that_meets, mixed_until_met
-from ._weights import TOTAL, TOTAL_BITS, Weights, drawn_weights, quantize, without_common
+from ._mend import Check as Check
+from ._mend import first_mixture_that_meets, mixed_until_met
+from ._weights import TOTAL, TOTAL_BITS, drawn_weights, quantize, without_common
+from ._weights import Weights as Weights
 
 __all__ = [
     "TOTAL",
     "TOTAL_BITS",
     "CertifiedChannel",
-    "Check",
-    "Weights",
     "certified_by",
     "certified_for",
     "certify",
