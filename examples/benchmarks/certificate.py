@@ -30,12 +30,19 @@ def trace(seed: int, eps: float, limit: float) -> dict:
     from skliftpriv.solvers import _state
 
     _state.time = ProcessorClock()
-    noted, note = [], _state.SolverState.improve_bound
+    states, noted = [], []
+    make, note = _state.SolverState.__init__, _state.SolverState.improve_bound
+
+    def initialise(state, *arguments, **options):
+        make(state, *arguments, **options)
+        states.append(state)
 
     def improve_bound(state, bound):
         note(state, bound)
-        noted.append((state.seconds, (state.value - state.bound) / state.scale.information))
+        if state is states[0]:  # others are those of groups, where the search starts
+            noted.append((state.seconds, (state.value - state.bound) / state.scale.information))
 
+    _state.SolverState.__init__ = initialise
     _state.SolverState.improve_bound = improve_bound
     joint = datasets.make_joint(15, 200, random_state=seed)
     result = mechanisms.optimal_random_response(joint, LIP(eps / 2), time_limit=limit)

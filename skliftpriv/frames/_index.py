@@ -30,6 +30,8 @@ _PARTS = 32
 _EXPECTED = 5.0
 #: Most rows tested; larger tables are sampled.
 _ROWS = 100_000
+#: Most rows of a file tested, which are held while it is read.
+_HELD_ROWS = 10_000
 #: With fewer rows the test has no power.
 _FEWEST_ROWS = 50
 
@@ -86,7 +88,7 @@ class RowOrder:
         self._codes = np.append(self._codes, np.array(known, dtype=np.intp)[codes])
         self._place = np.append(self._place, self._n_rows + place)
         self._n_rows += n_rows
-        while self._place.size > _ROWS:
+        while self._place.size > _HELD_ROWS:
             kept = self._rng.random(self._place.size) < 0.5
             self._place, self._codes = self._place[kept], self._codes[kept]
             self._share /= 2

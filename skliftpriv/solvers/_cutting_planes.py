@@ -8,6 +8,7 @@ more, so its optimum is a bound.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -175,12 +176,47 @@ def _favourites(lp: CutPolytope, p: FloatArray, state: SolverState) -> FloatArra
 def _bound(
     problem: CutProblem, pool: ColumnPool, lp: CutPolytope, state: SolverState, solve_rows: Solve
 ) -> None:
-    """Solve the problem with the rows found, add rows that the solution violates, repeat."""
+    """Bound the optimum by the rows found, and improve the solution by what they allow."""
+
+    def respond(posteriors: FloatArray) -> tuple[FloatArray, bool]:
+        broken = np.vstack([problem.broken_rows(v) for v in posteriors])
+        found = [
+            descend(lp, pool.utility, pool.prices, pool.utility.slopes(v))[0] for v in posteriors
+        ]
+        return broken, len(pool.add(np.array(found))) > 0
+
     rows = np.vstack([lp.rows, *(problem.sharpest_rows(v) for v in pool.best()[0])])
-    end = state.seconds + min(state.left, _BOUND_SECONDS)
+    relaxed = PosteriorProblem(problem.p, rows, image=problem.image)
+    bound_by_rows(relaxed, state, min(state.left, _BOUND_SECONDS), solve_rows, respond)
+
+
+def bound_by_rows(
+    problem: PosteriorProblem,
+    state: SolverState,
+    seconds: float,
+    solve_rows: Solve,
+    respond: Callable[[FloatArray], tuple[FloatArray, bool]],
+) -> None:
+    """Solve a problem with fewer rows, add rows that its solution violates, repeat.
+
+    Parameters
+    ----------
+    problem : PosteriorProblem
+        With the first rows. It allows more, so that its optimum is a bound.
+    state : SolverState
+        Clock; receives the bound.
+    seconds : float
+        How long this may take.
+    solve_rows : callable
+        Solver of problems whose rows are listed.
+    respond : callable
+        Gets the posteriors of a solution; returns rows that they violate, and whether they
+        improved what was found. This ends if neither happens.
+    """
+    end = state.seconds + seconds
     while not state.closed and state.seconds < end:
         relaxed = solve_rows(
-            PosteriorProblem(problem.p, rows, image=problem.image),
+            problem,
             gap=0.5 * state.gap_nats / max(state.scale.information, 1e-300),
             time_limit=max(end - state.seconds, 1e-3),
         )
@@ -189,11 +225,7 @@ def _bound(
         state.n_nodes += relaxed.n_nodes
         state.improve_bound(state.scale.constant - relaxed.upper_bound * state.scale.information)
         state.report()
-        broken = [problem.broken_rows(v) for v in relaxed.posteriors]
-        found = [
-            descend(lp, pool.utility, pool.prices, pool.utility.slopes(v))[0]
-            for v in relaxed.posteriors
-        ]
-        if not len(pool.add(np.array(found))) and not sum(map(len, broken)):
+        broken, better = respond(relaxed.posteriors)
+        if not len(broken) and not better:
             break
-        rows = np.vstack([rows, *broken])
+        problem = replace(problem, rows=np.vstack([problem.rows, broken]))

@@ -105,6 +105,24 @@ class LiftLP(PolytopeLP):
         duals = np.append(point.row_duals, point.sum_dual)
         return PolytopePoint(point.v, self._multipliers(duals), float(duals[self._m]))
 
+    def rows_against(self, v: FloatArray) -> FloatArray:
+        """Return rows A such that A v' <= 0 for all that is allowed, and A v > 0.
+
+        There is one for each side that v exceeds, even if concave parts are replaced by lines.
+        """
+        lifts, k = self.averages.lift @ v, len(self._sides)
+        rows = []
+        for i, room in enumerate(self.averages.slack):
+            if self._excess(i, lifts, self._everywhere)[0] <= _NEAR:
+                continue
+            gradient = self._inequality(i, lifts, self._everywhere)[0]
+            z, mu = np.zeros((1, k + 1, self._m)), np.zeros((1, k))
+            z[0, i], mu[0, i] = -gradient, 1.0 / room
+            most = -self.averages.support(z, mu, self.low, self.high)[0]
+            rows.append(gradient @ self.averages.lift - most)
+        found = np.array(rows).reshape(-1, v.size)
+        return found / np.abs(found).max(axis=1, keepdims=True)
+
     def infeasibility_ray(self) -> FloatArray:
         """Return multipliers, as those of a solution, that prove the last box empty."""
         return self._multipliers(self._ray())

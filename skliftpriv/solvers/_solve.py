@@ -21,6 +21,7 @@ from ._exact_pricing import Pricer, price_exactly
 from ._image import FloatArray
 from ._joint_descent import descend_together
 from ._levels import LevelPricer
+from ._outer_rows import bound_by_outer_rows
 from ._pairs import PairPricer
 from ._polish import polish
 from ._presolve import ReducedProblem, expand, grouped_problem, reduce_problem
@@ -196,6 +197,9 @@ def _dispatch(
             pool.add(posteriors, always=True)
         for part in start:
             pool.add(part, always=True)
+        if certify and not (reduced.polyhedral or reduced.utility.identity):
+            search = partial(solve, random_state=random_state, verbose=False)
+            bound_by_outer_rows(reduced, pool, state, search)
         pricer = _exact_pricer(reduced, state) if method == "auto" else None
         if pricer is None:
             generate_columns(reduced, pool, state, random_state, certify)

@@ -81,7 +81,8 @@ def test_text_survives_as_it_is_written(run, folder):
     )  # fmt: skip
     assert done.status == 0
     assert "--keep-other-columns releases id, other unchanged" in done.err
-    assert done.err.count("\n") == 1
+    assert "the order of the rows" in done.err  # S alternates
+    assert done.err.count("\n") == 2
     with open("out.csv", newline="", encoding="utf-8") as file:
         header, *released = csv.reader(file)
     assert header == ["x", "id", "other"]

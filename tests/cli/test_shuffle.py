@@ -134,7 +134,7 @@ def test_shuffled_rows_on_standard_output(run, folder):
 
 
 def test_an_order_that_tells_s_is_warned_of(run, folder, adult, monkeypatch):
-    monkeypatch.setattr(_index, "_ROWS", 700)  # the sample is thinned while the file is read
+    monkeypatch.setattr(_index, "_HELD_ROWS", 700)  # the sample is thinned while the file is read
     rows = adult.head(3000)
     rows.to_csv("mixed.csv", index=False)
     rows.sort_values("sex").to_csv("sorted.csv", index=False)

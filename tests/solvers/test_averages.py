@@ -227,3 +227,58 @@ def test_where_a_slope_is_found_by_bisection_or_by_formula():
 def test_an_average_is_convex_unless_it_turns():
     assert Average(np.square, lambda x: 2 * x, 1.0).convex
     assert not L1Lift(1, 1).averages()[0].convex
+
+
+@each_notion
+def test_rows_against_a_posterior_cut_off_it_and_nothing_that_is_allowed(notion):
+    joint = random_joint(4, 6, 1)
+    sides, allowed = averages(joint, notion), allowed_posteriors(joint, notion)
+    lp = LiftLP(sides, *sides.ranges())
+    corners = np.random.default_rng(2).dirichlet(np.full(joint.shape[1], 0.1), 200)
+    found = [lp.rows_against(v) for v in corners]
+    assert sum(map(len, found)) > 30
+    for v, rows in zip(corners, found, strict=True):
+        assert (rows @ v > 0).all()
+        assert (allowed @ rows.T <= 1e-12).all()
+    # They are tight: what is allowed comes close to each of them, where it is convex.
+    if sides.convex:
+        nearest = [(allowed @ rows.T).max(axis=0) for rows in found if len(rows)]
+        assert np.median(np.concatenate(nearest)) > -0.05
+
+
+def pairs_problem(joint, notion):
+    """The problem of mechanisms that see S: X is kept, and s of a pair is bounded."""
+    n_s, n_x = joint.shape
+    lift = np.repeat(np.eye(n_s) / joint.sum(axis=1)[:, None], n_x, axis=1)
+    sides = Averages(lift, joint.sum(axis=1), notion.averages())
+    image = np.tile(np.eye(n_x), n_s)
+    return PosteriorProblem(joint.ravel(), np.zeros((0, joint.size)), image=image, averages=sides)
+
+
+@pytest.mark.parametrize(
+    ("notion", "gap"),
+    [
+        (AlphaLift(0.5, 0.5), 1e-6),
+        (AlphaLift(0.5, 0.5, 10.0), 1e-6),
+        (L1Lift(0.5, 0.5), 1e-3),
+        (Chi2Lift(0.5, 0.5), 1e-3),
+    ],
+    ids=str,
+)
+def test_outer_rows_bound_mechanisms_that_see_s(notion, gap):
+    problem = pairs_problem(random_joint(3, 8, 1), notion)
+    found = solve(problem, gap=gap)
+    assert_sound(problem, found)
+    assert found.status == "gap_reached"
+    assert found.n_nodes == 0  # without a single box
+
+
+@each_notion
+@pytest.mark.parametrize("n_targets", [2, 3])
+def test_outer_rows_bound_targets(notion, n_targets):
+    joint = random_joint(4, 10, 3)
+    target = np.random.default_rng(4).dirichlet(np.ones(n_targets), joint.shape[1]).T
+    problem = problem_of(joint, notion, target)
+    found = solve(problem, gap=5e-3)
+    assert_sound(problem, found)
+    assert found.status in ("gap_reached", "optimal")
