@@ -9,7 +9,7 @@ import skliftpriv  # noqa: F401 (loads the modules below)
 from .clock import WorkClock
 
 # The same examples in every run; HYPOTHESIS_PROFILE=explore draws new ones, few draws fewer.
-settings.register_profile("repeat", derandomize=True, deadline=None)
+settings.register_profile("repeat", derandomize=True, deadline=None, max_examples=60)
 settings.register_profile("few", derandomize=True, deadline=None, max_examples=15)
 settings.register_profile("explore", deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeat"))
