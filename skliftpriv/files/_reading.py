@@ -104,6 +104,9 @@ def read_document(node: Node, *, signed: bool) -> LoadedSanitizer:
     order = _read_order(part["order"], sampled.inputs)
     if order is not None and facts.confidence is not None:
         raise part["order"].wrong("null, since a confidence set has no place for new values")
+    joined = cells is not None and settled is not None and settled.labels != cells.labels
+    if joined and facts.confidence is not None:
+        raise part["cells"].wrong("cells with rows, since a confidence set has no place for others")
     if mechanism["remainder"] == "passthrough" and set(layout.rest_names) - set(facts.unprotected):
         raise part["guarantee"].wrong("one that names all columns that are released unprotected")
     release = Release(

@@ -12,7 +12,9 @@ from ._state import SolverState
 _IDLE_ROUNDS = 2
 """The search ends after this many rounds in a row that are not worthwhile."""
 _WORTHWHILE = 1e-4
-"""A round is worthwhile if it lowers the objective by more than this share."""
+"""A round is worthwhile if it lowers the objective by more than this share, or finds a posterior
+whose reduced cost is that far below 0. With few columns the best weights are degenerate: at first
+better posteriors change the prices only."""
 _LEAST_GAIN = 1e-10
 """A descent ends when a step gains no more than this."""
 _CURVED_GAIN = 1e-7
@@ -139,17 +141,18 @@ def price_heuristically(
     n = pool.p.size
     idle = 0
     while idle < _IDLE_ROUNDS and not state.finished and state.fraction_used < _SEARCH_TIME:
-        before = pool.objective
+        before, prices = pool.objective, pool.prices
         found = []
         for x in range(n):
-            v, cost = descend(lp, pool.utility, pool.prices, random_slopes(rng, pool.utility, n, x))
+            v, cost = descend(lp, pool.utility, prices, random_slopes(rng, pool.utility, n, x))
             if cost < WORTH_A_COLUMN:
                 found.append(v)
             if state.fraction_used >= _SEARCH_TIME:
                 break
-        if found:
-            pool.add(np.array(found))
-        idle = 0 if before - pool.objective > _WORTHWHILE * before else idle + 1
+        added = pool.add(np.array(found).reshape(-1, n))
+        hope = float((added @ prices - pool.utility.entropy(added)).max(initial=0.0))
+        worthwhile = max(before - pool.objective, hope) > _WORTHWHILE * before
+        idle = 0 if worthwhile else idle + 1
         if idle == _IDLE_ROUNDS and pool.uses_artificial:
             pool.raise_cap()
             idle = 0

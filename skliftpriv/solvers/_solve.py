@@ -39,8 +39,6 @@ about 20,000 vertices, found in seconds.
 _COARSE_SHARE = 0.3
 _COARSE_GAP = 1e-3
 """Share of the time for a coarser problem to start from, and when that is solved well enough."""
-_NOT_FEW = 20
-"""Fewer inputs are searched in no time, and from worse prices more thoroughly."""
 _MANY = 1000
 """Problems with more inputs are first solved in blocks."""
 _BLOCK_SHARE = 0.5
@@ -195,9 +193,8 @@ def _dispatch(
         prices = None
         if not easier:
             pool.add(_coarse_posteriors(reduced, state, method, random_state), always=True)
-            if reduced.p.size >= _NOT_FEW:
-                posteriors, prices = descend_together(reduced, state)
-                pool.add(posteriors, always=True)
+            posteriors, prices = descend_together(reduced, state)
+            pool.add(posteriors, always=True)
         for part in start:
             pool.add(part, always=True)
         if certify and not (reduced.polyhedral or reduced.utility.identity):

@@ -312,6 +312,27 @@ def test_confidence_holds_for_the_distribution_that_rows_came_from():
     assert n_broken(0.9) <= 2  # a tenth of the samples
 
 
+def test_confidence_refuses_cells_without_counted_rows():
+    """Rows of theirs would go to a relative, of which the confidence set knows nothing."""
+    rest = FRAME.iloc[1_000:]
+    cells = CountedRows.of(FRAME.iloc[:1_000], "sex", USEFUL, cells=8, apart=True).cells
+    codes, _ = cells.encode([rest[name] for name in USEFUL])
+    emptied = np.bincount(codes, minlength=len(cells.labels)).argmin()
+    lacking = rest[codes != emptied]
+    for table in (lacking, pl.from_pandas(lacking).lazy()):
+        rows = CountedRows.of(table, "sex", USEFUL, cells=cells)
+        surer = SubsetMergingSanitizer("sex", USEFUL, epsilon=2.0, confidence=0.9)
+        with pytest.raises(
+            InvalidParameterError, match=r"rows in all cells, but 1 of \d+ have none"
+        ):
+            surer.fit(rows)
+        usual = surer.set_params(confidence=None).fit(rows)
+        assert usual.encode(rest).max() < usual.joint_.shape[1] == len(cells.labels) - 1
+    complete = CountedRows.of(rest, "sex", USEFUL, cells=cells)
+    surer = surer.set_params(confidence=0.9).fit(complete)
+    np.testing.assert_array_equal(surer.encode(rest), codes)
+
+
 def true_level(sanitizer, everyone):
     """Return the largest log-lift, in either direction, of a mechanism for all rows."""
     s = pd.factorize(everyone["sex"])[0]

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 from skliftpriv import load, save
 from skliftpriv.certificate import TOTAL
@@ -283,6 +284,16 @@ def test_facts_must_fit_the_rest_of_the_file(edited):
     assert "names all columns that are released unprotected" in edited(passing)
     for facts, why in (({"gap_": "small"}, "a number"), ({"status_": 1}, "text")):
         assert f"must be {why}" in edited(change("mechanism", facts=facts))
+
+
+def test_cells_that_join_others_have_no_place_in_a_confidence_set(path, refused):
+    sanitizer, _ = fitted_samples()["cells"]
+    surer = clone(sanitizer).set_params(confidence=0.9, cells=3, epsilon=2.0)
+    surer.fit(rows_for("cells"))
+    save(surer, path)
+    document = body_of(path.read_bytes())
+    document["cells"]["settled"][0] = document["cells"]["settled"][-1]
+    assert "cells must be cells with rows" in refused(resealed(document))
 
 
 @pytest.mark.parametrize(

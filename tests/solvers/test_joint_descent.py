@@ -55,6 +55,18 @@ def test_a_search_cut_off_early_keeps_nearly_as_much_as_a_long_one(n_parts) -> N
     assert early.kept > 0.95 * solve(problem, time_limit=1.0, gap=1e-2).kept
 
 
+@pytest.mark.parametrize("kind", ["function", "noisy", "zeros"])
+@pytest.mark.parametrize("build", [alip_problem, ldp_problem])
+@pytest.mark.parametrize(("n_s", "n_x", "n_parts"), [(3, 9, 2), (4, 25, 2), (4, 25, 3)])
+def test_the_search_goes_on_from_outputs_whose_weights_are_degenerate(
+    n_s, n_x, n_parts, build, kind
+) -> None:
+    # At first better posteriors change the prices, but not what is kept.
+    problem = target_problem(n_s, n_x, n_parts, kind, 0.4, build)
+    search = solve(problem, method="column-generation", certify=False)
+    assert search.kept > solve(problem).kept - 3e-3  # random starts miss a little
+
+
 def test_prices_of_the_outputs_bound_the_optimum_of_a_binary_target_early() -> None:
     problem = target_problem(5, 30, 2)
     best = solve(problem)

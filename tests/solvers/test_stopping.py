@@ -65,7 +65,7 @@ def test_no_time_for_a_bound_means_upper_bound_one() -> None:
 
 
 @pytest.mark.parametrize(
-    ("where", "after"), [("pricing", 1), ("pricing", 100), ("bound", 1), ("bound", 5)]
+    ("where", "after"), [("pricing", 1), ("pricing", 100), ("bound", 1), ("bound", 3)]
 )
 def test_keyboard_interrupt_returns_the_best_so_far(monkeypatch, after: int, where: str) -> None:
     calls = {"left": after}
