@@ -12,9 +12,9 @@ from ._state import SolverState
 _IDLE_ROUNDS = 2
 """The search ends after this many rounds in a row that are not worthwhile."""
 _WORTHWHILE = 1e-4
-"""A round is worthwhile if it lowers the objective by more than this share, or finds a posterior
-whose reduced cost is that far below 0. With few columns the best weights are degenerate: at first
-better posteriors change the prices only."""
+"""A round is worthwhile if it lowers the objective by more than this share, or finds posteriors
+that may. With few columns the best weights are degenerate: at first better posteriors change the
+prices only."""
 _LEAST_GAIN = 1e-10
 """A descent ends when a step gains no more than this."""
 _CURVED_GAIN = 1e-7
@@ -122,6 +122,12 @@ def first_columns(
     return np.array(found).reshape(-1, n), np.minimum(1.0, largest + 1e-7)
 
 
+def _hope(pool: ColumnPool, added: FloatArray, prices: FloatArray) -> float:
+    """Return what posteriors may gain, each with the largest weight that p leaves for it."""
+    gains = added @ prices - pool.utility.entropy(added)
+    return float((gains / (added / pool.p).max(axis=1, initial=1.0)).sum())
+
+
 def price_heuristically(
     pool: ColumnPool, lp: Oracle, state: SolverState, rng: np.random.Generator
 ) -> None:
@@ -150,9 +156,8 @@ def price_heuristically(
             if state.fraction_used >= _SEARCH_TIME:
                 break
         added = pool.add(np.array(found).reshape(-1, n))
-        hope = float((added @ prices - pool.utility.entropy(added)).max(initial=0.0))
-        worthwhile = max(before - pool.objective, hope) > _WORTHWHILE * before
-        idle = 0 if worthwhile else idle + 1
+        gain = max(before - pool.objective, _hope(pool, added, prices))
+        idle = 0 if gain > _WORTHWHILE * before else idle + 1
         if idle == _IDLE_ROUNDS and pool.uses_artificial:
             pool.raise_cap()
             idle = 0
