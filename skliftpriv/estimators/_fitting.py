@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from copy import deepcopy
 from typing import Any, ClassVar, Self
 
 from ..confidence import ConfidenceSet
@@ -28,7 +27,7 @@ from ._release import Release, advice_on_unknown, instead_of_seeing
 from ._releaser import Releaser, SymbolReleaser
 from ._releasing import warnings_beside
 from ._row_encoder import RowEncoder
-from ._state import Result
+from ._state import Result, copied
 from ._values import PublicValues
 
 __all__ = ["FittingShell", "Mechanism"]
@@ -245,11 +244,7 @@ class FittingShell(CountingShell[Result]):
         layout = rows.layout
         release = self._make_release(result, values)
         return {
-            # Copy lists, which could be changed in place.
-            "_parameters": {
-                name: deepcopy(value) if isinstance(value, list | dict) else value
-                for name, value in self.get_params().items()
-            },
+            "_parameters": copied(self.get_params()),
             "n_features_in_": len(layout.names),
             **layout.feature_names,
             **({} if rows.cells is None else {"cells_": rows.cells}),

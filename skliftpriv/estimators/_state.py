@@ -27,7 +27,7 @@ from ._release import Release
 from ._releasing import ReleasingShell
 from ._value_lists import Categories
 
-__all__ = ["Result", "StatefulShell"]
+__all__ = ["Result", "StatefulShell", "copied"]
 
 #: Parameters that may change after fit.
 _FREE = ("output", "verbose")
@@ -117,13 +117,26 @@ class StatefulShell(FittedState[Result], ReleasingShell):
             )
 
 
+def copied(value: Any) -> Any:
+    """Copy what could be changed in place, but not the estimators and functions that it holds."""
+    if isinstance(value, dict):
+        return {key: copied(each) for key, each in value.items()}
+    if type(value) in (list, tuple):
+        return type(value)(map(copied, value))
+    return value.copy() if isinstance(value, np.ndarray | pd.Series) else value
+
+
 def _same(now: Any, fitted: Any) -> bool:
     if isinstance(now, dict) and isinstance(fitted, dict):
         return now.keys() == fitted.keys() and all(_same(now[key], fitted[key]) for key in now)
+    if type(now) in (list, tuple) and type(now) is type(fitted):
+        return len(now) == len(fitted) and all(map(_same, now, fitted))
     if isinstance(now, pd.Index | pd.Series) and type(now) is type(fitted):
         return bool(now.equals(fitted))
     if isinstance(now, np.ndarray) or isinstance(fitted, np.ndarray):
         # Unlike those of NumPy, pandas' comparison takes missing values of any type as equal.
         one, other = (pd.Series(np.asarray(each).ravel()) for each in (now, fitted))
         return np.shape(now) == np.shape(fitted) and bool(one.equals(other))
-    return now is fitted or (type(now) is type(fitted) and bool(now == fitted))
+    if now is fitted or type(now) is not type(fitted):
+        return now is fitted
+    return bool(now == fitted or (now != now and fitted != fitted))  # NaN, that of a pickle too

@@ -13,10 +13,11 @@ import pytest
 from sklearn.base import BaseEstimator, clone
 from sklearn.cluster import KMeans
 from sklearn.compose import make_column_selector, make_column_transformer
+from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from skliftpriv import (
@@ -662,3 +663,16 @@ def test_a_changed_parameter_of_an_estimator_of_cells_is_noticed():
     with pytest.raises(InvalidParameterError, match=r"cells__n_clusters of .* changed after fit"):
         sanitizer.partial_fit(FRAME)
     assert sanitizer.fit(FRAME).joint_.shape[1] == 3
+
+
+def test_a_pipeline_makes_cells_of_rows_that_are_released():
+    """Steps and their parts compare by identity, also after a pickle."""
+    number = make_column_selector(dtype_include="number")
+    numbers = make_column_transformer((make_pipeline(SimpleImputer(), StandardScaler()), number))
+    steps = make_pipeline(numbers, KMeans(4, n_init=1, random_state=0))
+    sanitizer = SubsetMergingSanitizer("sex", cells=steps, epsilon=2.0).fit(FRAME)
+    for one in (sanitizer, pickle.loads(pickle.dumps(sanitizer)), sanitizer.partial_fit(FRAME)):
+        assert one.transform(FRAME)["cell"].nunique() == 4
+    steps.steps[1] = ("kmeans", KMeans(2, n_init=1, random_state=0))
+    with pytest.raises(InvalidParameterError, match=r"cells__steps.* changed after fit"):
+        sanitizer.transform(FRAME)
