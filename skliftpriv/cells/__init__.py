@@ -3,7 +3,7 @@
 from ._cells import Cells, CellsLike, CellsSummary, learn_cells
 from ._choice import RowChoice, learning_rows
 from ._features import CategoryFeature, Feature, NumberFeature
-from ._grid import Grid
+from ._grid import KINDS, Grid
 from ._partitions import Sample, TreePartition
 from ._splits import Splits
 from ._typical import ColumnValues
@@ -15,6 +15,7 @@ __all__ = [
     "CellsSummary",
     "ColumnValues",
     "Feature",
+    "KINDS",
     "Grid",
     "NumberFeature",
     "RowChoice",

@@ -55,6 +55,9 @@ class CellsSummary:
     asked : int or None
         Number of cells that were asked for; None if an estimator made them. There are fewer if no
         more can be told apart with 30 rows each.
+    given : bool
+        Whether they were known before rows were counted. The rows that they were learnt from may
+        be among those counted, or not.
     """
 
     n_cells: int
@@ -63,6 +66,7 @@ class CellsSummary:
     apart: bool
     complete: bool
     asked: int | None = None
+    given: bool = False
 
     @property
     def fewer(self) -> bool:
@@ -119,6 +123,10 @@ class Cells:
         features = self.partition.features if isinstance(self.partition, TreePartition) else ()
         found = [f.name for f in features if isinstance(f, NumberFeature) and f.of_numbers]
         return tuple(dict.fromkeys(found))
+
+    def given(self) -> Cells:
+        """Return the same cells, for rows of which they may have been learnt or not."""
+        return replace(self, summary=replace(self.summary, given=True))
 
     def encode(self, columns: Sequence[Any]) -> Encoded:
         """Return the number of the cell of each row, and the names of the cells."""
@@ -206,7 +214,10 @@ def learn_cells(how: CellsLike, sample: Sample, *, apart: bool = False) -> Cells
     partition = partition_of(how, _renumbered(sample.thinned(most)))
     labels = tuple(partition.labels)
     codes = partition.codes(sample.columns)
-    values = [ColumnValues.count(c, codes, len(labels), least=LEAST_ROWS) for c in sample.columns]
+    values = [
+        ColumnValues.count(c, codes, len(labels), least=LEAST_ROWS, weight=sample.weight)
+        for c in sample.columns
+    ]
     return Cells(
         names=tuple(sample.names),
         labels=labels,

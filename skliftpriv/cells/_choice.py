@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from .._arrays import FloatArray
+from ..exceptions import InvalidParameterError
 from ..frames import row_slices
 
 __all__ = ["RowChoice", "learning_rows"]
@@ -95,26 +97,48 @@ class RowChoice:
         return np.sort(np.argsort(self._keys, kind="stable")[:n])
 
 
-def learning_rows(n_rows: int, *, apart: bool) -> Places:
+def learning_rows(n_rows: int, *, apart: bool, weight: FloatArray | None = None) -> Places:
     """Choose the rows that cells are learnt from.
 
-    The choice depends on nothing but the number of rows.
+    The choice depends on nothing but the number of rows and their weights.
 
     Parameters
     ----------
     n_rows : int
         Number of rows.
     apart : bool
-        Whether rows that are learnt from shall not be counted.
+        Whether rows that are learnt from shall not be counted. Weights are then numbers of records
+        that a row stands for, and records are chosen.
+    weight : ndarray of shape (n_rows,), optional
+        Weights of the rows. Those without weight are not chosen.
 
     Returns
     -------
     ndarray of int
-        Numbers of rows in ascending order.
+        Numbers of rows in ascending order, each as often as records of it are chosen.
     """
+    if weight is not None and (weight != 1).any():
+        if apart:
+            return _chosen_records(weight)
+        weighty = np.flatnonzero(weight)
+        return weighty[learning_rows(weighty.size, apart=False)]
     choice = RowChoice()
     for part in row_slices(n_rows):
         choice.add(part.stop - part.start)
         if choice.crowded:
             choice.thin()
     return choice.rows(apart=apart)
+
+
+def _chosen_records(weight: FloatArray) -> Places:
+    """Choose a third of the records that rows stand for; all choices are equally likely."""
+    if (weight != np.floor(weight)).any():
+        raise InvalidParameterError(
+            "sample_weight must hold whole numbers: with confidence= they count records, of which "
+            "a third are learnt from."
+        )
+    upto = np.cumsum(weight)
+    n_records = int(upto[-1])
+    n_chosen = min(int(n_records * _APART), _MOST_ROWS)
+    chosen = np.random.default_rng(0).choice(n_records, n_chosen, replace=False, shuffle=False)
+    return np.sort(np.searchsorted(upto, chosen, side="right"))

@@ -15,7 +15,7 @@ from .._arrays import FloatArray, Label
 from ..exceptions import InvalidParameterError
 from ..frames import SymbolEncoder, as_numbers, category_order, encode_rows, sort_symbols
 from ..labels import short_text
-from ._grid import Grid, grid_of
+from ._grid import Grid, grid_of, kind_of
 
 __all__ = [
     "CategoryFeature",
@@ -36,6 +36,9 @@ Outcomes: TypeAlias = FloatArray | csr_array
 _LEADING = 1 - 1e-6
 #: Categories that a condition names before it counts the others.
 _NAMED = 4
+#: Significant digits of the numbers in a condition, and most of them.
+_DIGITS = 6
+_MOST_DIGITS = 17
 
 
 class Feature(ABC):
@@ -71,16 +74,20 @@ class NumberFeature(Feature):
     @property
     def of_numbers(self) -> bool:
         """Whether the column holds numbers rather than dates or spans of time."""
-        return self.grid is None or self.grid.kind == "numbers"
+        return self._kind == "numbers"
+
+    @property
+    def _kind(self) -> str:
+        return "numbers" if self.grid is None else self.grid.kind.removesuffix(" in UTC")
 
     def encode(self, column: Any) -> FloatArray:
         """Write a column as numbers, NaN where a value is missing."""
         numbers = as_numbers(column)
-        if numbers is None:
+        if numbers is None or self._kind != kind_of(column).removesuffix(" in UTC"):
             values = [value for value in encode_rows([column])[1] if value is not None]
             if values:
                 raise InvalidParameterError(
-                    f"The column {self.name} held numbers or dates at fit, and now holds "
+                    f"The column {self.name} held {self._kind} at fit, and now holds "
                     f"{values[0]!r}: convert it."
                 )
             numbers = np.full(len(column), np.nan)
@@ -88,25 +95,34 @@ class NumberFeature(Feature):
             numbers = self.grid.encode(numbers)
         return np.clip(numbers, -_LARGEST, _LARGEST)
 
-    def condition(self, low: float, high: float, gaps: bool) -> str:
+    def digits(self, edges: Sequence[float]) -> int:
+        """Return how many significant digits tell the edges of cells apart."""
+        n = len(set(edges))
+        enough = (
+            d for d in range(_DIGITS, _MOST_DIGITS) if len({f"{e:.{d}g}" for e in edges}) == n
+        )
+        return next(enough, _MOST_DIGITS)
+
+    def condition(self, low: float, high: float, gaps: bool, digits: int) -> str:
         """Say which values are above ``low`` and up to ``high``; missing ones, too, if ``gaps``."""
+
+        def text(edge: float) -> str:
+            return f"{edge:.{digits}g}" if self.grid is None else self.grid.above(edge)
+
         if low >= _LARGEST or low >= high:
             return f"{self.name} missing"
         # Whole numbers above 36.5 are at least 37, and those up to 36.5 below 37.
         above, below = (">", "<=") if self.grid is None else (">=", "<")
         if low == -np.inf and high >= _LARGEST:
-            text = f"{self.name} known"
+            rule = f"{self.name} known"
         elif high >= _LARGEST:
-            text = f"{self.name} {above} {self._text(low)}"
+            rule = f"{self.name} {above} {text(low)}"
         elif low == -np.inf:
-            text = f"{self.name} {below} {self._text(high)}"
+            rule = f"{self.name} {below} {text(high)}"
         else:
             first = "<" if self.grid is None else "<="
-            text = f"{self._text(low)} {first} {self.name} {below} {self._text(high)}"
-        return f"{text} or missing" if gaps else text
-
-    def _text(self, edge: float) -> str:
-        return f"{edge:.6g}" if self.grid is None else self.grid.above(edge)
+            rule = f"{text(low)} {first} {self.name} {below} {text(high)}"
+        return f"{rule} or missing" if gaps else rule
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Whole numbers, dates and spans of time as whole steps, which 32-bit numbers hold exactly."""
+"""Numbers, dates and spans of time as whole steps, which 32-bit numbers hold exactly."""
 
 from __future__ import annotations
 
@@ -11,13 +11,22 @@ import numpy as np
 
 from .._arrays import FloatArray
 
-__all__ = ["Grid", "grid_of"]
+__all__ = ["KINDS", "Grid", "grid_of", "kind_of"]
+
+#: What numbers may stand for: themselves, dates, dates with a time zone, or spans of time.
+KINDS = ("numbers", "dates", "dates in UTC", "spans")
 
 #: Steps that a grid may have. Trees compute with 32-bit numbers, which are exact up to 2^24; the
 #: middle of two steps has to be exact, too.
 _MOST_STEPS = 2**23
-#: Whole numbers up to this are exact.
-_EXACT = 2.0**53
+#: Other numbers are steps if their range is smaller than this share of the largest, or if 32-bit
+#: numbers do not reach down to it.
+_NARROW = 2.0**-9
+_TINY = 1e-30
+#: Significant digits of 64-bit numbers.
+_DIGITS = 15
+#: Smaller powers of ten lose digits.
+_SMALLEST_POWER = -300
 #: Steps of dates and spans of time, in microseconds.
 _TIMES = {
     "microseconds": 1.0,
@@ -39,7 +48,7 @@ class Grid:
         The number of step 0.
     step : float
         The difference of two steps.
-    kind : {"numbers", "dates", "spans"}
+    kind : {"numbers", "dates", "dates in UTC", "spans"}
         What the numbers are; dates and spans of time are in microseconds.
     """
 
@@ -54,19 +63,22 @@ class Grid:
     def above(self, edge: float) -> str:
         """Write the first number whose step is above an edge."""
         number = self.origin + (np.floor(edge) + 1) * self.step
-        if self.kind == "dates":
-            return str(np.datetime64(int(number), "us").astype("M8[s]")).replace("T", " ")
+        if self.kind in ("dates", "dates in UTC"):
+            date = str(np.datetime64(int(number), "us").astype("M8[s]")).replace("T", " ")
+            return date + self.kind.removeprefix("dates in").removeprefix("dates")
         if self.kind == "spans":
             unit = next(name for name, size in _TIMES.items() if size == self.step)
             return f"{number / self.step:.0f} {unit}"
-        return f"{int(number)}" if abs(number) <= _EXACT else f"{number:.6g}"
+        return f"{int(number)}" if self.step >= 1 else f"{number:.{_DIGITS}g}"
 
 
 def grid_of(column: Any, numbers: FloatArray) -> Grid | None:
-    """Find steps for whole numbers, dates or spans of time; None for other numbers.
+    """Find steps for whole numbers, dates or spans of time; None for most other numbers.
 
-    Steps are as coarse as the numbers are, such as days for dates without a time. They are coarser
-    if 32-bit numbers cannot tell so many apart: minutes for the seconds of ten years.
+    Other numbers get steps only if they are tiny, or differ by little from a large number, so that
+    32-bit numbers could not tell them apart. Steps are as coarse as the numbers are, such as days
+    for dates without a time. They are coarser if 32-bit numbers cannot tell so many apart: minutes
+    for the seconds of ten years.
 
     Parameters
     ----------
@@ -76,14 +88,19 @@ def grid_of(column: Any, numbers: FloatArray) -> Grid | None:
         Its values as numbers, NaN for missing ones.
     """
     known = numbers[np.isfinite(numbers)]
-    kind = _kind(column)
-    if not known.size or (kind == "numbers" and (known != np.floor(known)).any()):
+    kind = kind_of(column)
+    if not known.size:
         return None
     low, high = float(known.min()), float(known.max())
+    largest = max(-low, high)
     if kind == "numbers":
-        if max(-low, high) <= _MOST_STEPS:
+        whole = bool((known == np.floor(known)).all())
+        if whole and largest <= _MOST_STEPS:
             return Grid(0.0, 1.0, kind)
-        powers = (10.0**i for i in count())
+        if not whole and high - low >= _NARROW * largest and largest >= _TINY:
+            return None
+        first = 0 if whole else int(np.ceil(np.log10(largest))) - _DIGITS
+        powers = (float(f"1e{i}") for i in count(max(first, _SMALLEST_POWER)))
         step = next(step for step in powers if high - low <= _MOST_STEPS * step)
     else:
         coarse = next(s for s in reversed(_TIMES.values()) if not (known % s).any() or s == 1)
@@ -92,10 +109,11 @@ def grid_of(column: Any, numbers: FloatArray) -> Grid | None:
     return Grid(float(np.floor(low / step)) * step, step, kind)
 
 
-def _kind(column: Any) -> str:
+def kind_of(column: Any) -> str:
+    """Return what the numbers of a column are, one of :data:`KINDS`."""
     dtype = column.dtype
     if isinstance(dtype, np.dtype):
         return {"M": "dates", "m": "spans"}.get(dtype.kind, "numbers")
     if isinstance(dtype, nw.Date | nw.Datetime):
-        return "dates"
+        return "dates" if getattr(dtype, "time_zone", None) is None else "dates in UTC"
     return "spans" if isinstance(dtype, nw.Duration) else "numbers"

@@ -15,6 +15,7 @@ from sklearn.base import clone
 from sklearn.decomposition import PCA
 from sklearn.pipeline import Pipeline
 from sklearn.tree import BaseDecisionTree, DecisionTreeClassifier, DecisionTreeRegressor
+from sklearn.utils.validation import has_fit_parameter
 
 from .._arrays import FloatArray
 from ..exceptions import InvalidParameterError
@@ -34,6 +35,8 @@ LEAST_ROWS = 30
 _DIRECTIONS = 16
 #: Numbers that an estimator of the user is fitted to at most: 160 MB.
 _MOST_NUMBERS = 20_000_000
+#: Share of rows whose prediction may change with the other rows, by rounding.
+_MOST_UNSTEADY = 0.01
 #: Sensitive values and classes that a tree tells apart; the others count as one.
 _COMMON = 20
 
@@ -75,12 +78,15 @@ class Sample:
         The sensitive value of each row.
     target : ndarray of int or None
         The class of each row, if there is a target.
+    weight : ndarray or None
+        The weight of each row, if they differ.
     """
 
     names: Sequence[str]
     columns: Sequence[Any]
     sensitive: Codes
     target: Codes | None
+    weight: FloatArray | None = None
 
     @property
     def n_rows(self) -> int:
@@ -97,6 +103,7 @@ class Sample:
             columns=[rows_of(column, rows) for column in self.columns],
             sensitive=self.sensitive[rows],
             target=None if self.target is None else self.target[rows],
+            weight=None if self.weight is None else self.weight[rows],
         )
 
     def features(self) -> tuple[Feature, ...]:
@@ -175,7 +182,7 @@ class TreePartition:
             outcome = np.column_stack([outcome, pooled(sample.sensitive)])
         fitted = _own_tree(tree, sample.target) if own else clone(tree)
         inputs = features_matrix(features, [sample.columns[place] for place in places])
-        splits = Splits.of(fitted.fit(inputs, outcome).tree_)
+        splits = Splits.of(fitted.fit(inputs, outcome, sample_weight=sample.weight).tree_)
         whole = "the columns" if sample.target is None else "the target"
         named = f"a tree that predicts {whole} and the sensitive value"
         made_by = named if own else type(tree).__name__
@@ -224,14 +231,26 @@ class PredictedPartition:
         self.made_by = type(estimator[-1] if self._raw else estimator).__name__
         table = self._table(sample.columns)
         self._estimator = clone(estimator)
+        weight = {}
+        if sample.weight is not None and has_fit_parameter(self._estimator, "sample_weight"):
+            weight["sample_weight"] = sample.weight
         try:
-            self._estimator.fit(table, *([] if sample.target is None else [sample.target]))
+            self._estimator.fit(
+                table, *([] if sample.target is None else [sample.target]), **weight
+            )
         except TypeError as error:
             raise InvalidParameterError(
                 f"cells={type(estimator).__name__} cannot be fitted: {error}. If it needs a target "
                 "y, call fit(X, y)."
             ) from error
-        self._values = np.unique(self._predicted(table))
+        found = self._predicted(table)
+        some = found[: len(found) // 2]
+        if (self._predicted(table[: some.size]) != some).mean() > _MOST_UNSTEADY:
+            raise InvalidParameterError(
+                f"cells={type(estimator).__name__} puts rows into other cells when it predicts "
+                "fewer of them, or again: the cell of a row must depend on this row only."
+            )
+        self._values = np.unique(found)
 
     @property
     def labels(self) -> list[str]:
@@ -287,18 +306,18 @@ def _checked(found: NDArray[Any], name: str, n_rows: int) -> NDArray[Any]:
             f"cells={name} must predict a cell for each of {n_rows:,} rows, but it predicts an "
             f"array of shape {found.shape}."
         )
+    if pd.isna(found).any():
+        raise InvalidParameterError(
+            f"cells={name} predicts missing values: use an estimator that puts every row into a "
+            "cell."
+        )
     if found.dtype.kind == "O":
         kinds = sorted({type(cell).__name__ for cell in found})
-        if len(kinds) > 1 or kinds == ["NoneType"]:
+        if len(kinds) > 1:
             raise InvalidParameterError(
                 f"cells={name} predicts cells of the types {', '.join(kinds)}: use an estimator "
                 "that predicts numbers or text."
             )
-    if found.dtype.kind == "f" and np.isnan(found).any():
-        raise InvalidParameterError(
-            f"cells={name} predicts missing values (NaN): use an estimator that puts every row "
-            "into a cell."
-        )
     return found
 
 

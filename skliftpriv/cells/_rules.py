@@ -71,6 +71,7 @@ def leaves_of(tree: Splits, features: Sequence[Feature]) -> Leaves:
     features : sequence of Feature
         What the columns are.
     """
+    write = _Rules(tree, features)
     number = np.full(tree.node_count, -1, dtype=np.intp)
     rules: list[str] = []
     paths: list[tuple[int, ...]] = []
@@ -80,7 +81,7 @@ def leaves_of(tree: Splits, features: Sequence[Feature]) -> Leaves:
         left, right = int(tree.children_left[node]), int(tree.children_right[node])
         if left < 0:
             number[node] = len(rules)
-            rules.append(_rule(features, ranges))
+            rules.append(write.rule(ranges))
             paths.append(path)
             continue
         feature, threshold = int(tree.feature[node]), float(tree.threshold[node])
@@ -97,20 +98,33 @@ def leaves_of(tree: Splits, features: Sequence[Feature]) -> Leaves:
     return Leaves(number, named, paths)
 
 
-def _rule(features: Sequence[Feature], ranges: dict[int, _Range]) -> str:
-    """Write the conditions of a leaf, one per column, in the order in which the tree splits."""
-    columns: dict[str, list[tuple[Feature, _Range]]] = {}
-    for i, found in ranges.items():
-        columns.setdefault(features[i].name, []).append((features[i], found))
-    return ", ".join(map(_condition, columns.values())) or "all rows"
+class _Rules:
+    """Writes the conditions of leaves."""
 
+    def __init__(self, tree: Splits, features: Sequence[Feature]) -> None:
+        self._features = features
+        inner = tree.children_left >= 0
+        self._digits = [
+            feature.digits(tree.threshold[inner & (tree.feature == i)].tolist())
+            if isinstance(feature, NumberFeature)
+            else 0
+            for i, feature in enumerate(features)
+        ]
 
-def _condition(parts: list[tuple[Feature, _Range]]) -> str:
-    """Write what one column must hold; categories may be split in several orders."""
-    feature, found = parts[0]
-    gaps = feature.gaps and all(part.gaps for _, part in parts)
-    if isinstance(feature, NumberFeature):
-        return feature.condition(found.low, found.high, gaps)
-    assert isinstance(feature, CategoryFeature)
-    sets = [f.inside(r.low, r.high) for f, r in parts if isinstance(f, CategoryFeature)]
-    return feature.condition(set.intersection(*sets), gaps)
+    def rule(self, ranges: dict[int, _Range]) -> str:
+        """Write the conditions of a leaf, one per column, in the order in which the tree splits."""
+        columns: dict[str, list[int]] = {}
+        for i in ranges:
+            columns.setdefault(self._features[i].name, []).append(i)
+        return ", ".join(self._condition(each, ranges) for each in columns.values()) or "all rows"
+
+    def _condition(self, places: list[int], ranges: dict[int, _Range]) -> str:
+        """Write what one column must hold; categories may be split in several orders."""
+        feature, found = self._features[places[0]], ranges[places[0]]
+        gaps = feature.gaps and all(ranges[i].gaps for i in places)
+        if isinstance(feature, NumberFeature):
+            return feature.condition(found.low, found.high, gaps, self._digits[places[0]])
+        assert isinstance(feature, CategoryFeature)
+        parts = ((self._features[i], ranges[i]) for i in places)
+        sets = [f.inside(r.low, r.high) for f, r in parts if isinstance(f, CategoryFeature)]
+        return feature.condition(set.intersection(*sets), gaps)

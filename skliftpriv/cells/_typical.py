@@ -39,7 +39,13 @@ class ColumnValues:
 
     @classmethod
     def count(
-        cls, column: Any, cells: NDArray[np.intp], n_cells: int, *, least: int = 1
+        cls,
+        column: Any,
+        cells: NDArray[np.intp],
+        n_cells: int,
+        *,
+        least: int = 1,
+        weight: FloatArray | None = None,
     ) -> ColumnValues:
         """Count the values of a column in each cell.
 
@@ -55,6 +61,8 @@ class ColumnValues:
         least : int, default=1
             Categories with fewer rows are never typical: names and numbers of records would be
             released as they are. Without any other the typical value is missing.
+        weight : ndarray, optional
+            Weight of each row.
         """
         numbers = as_numbers(column)
         if numbers is None:
@@ -62,12 +70,12 @@ class ColumnValues:
         else:
             codes, values = _quantiles(column, numbers)
         found = codes >= 0
-        counts = csr_array(
-            (np.ones(int(found.sum())), (cells[found], codes[found])), shape=(n_cells, len(values))
-        )
+        each = np.ones(codes.size) if weight is None else weight
+        place = (cells[found], codes[found])
+        counts = csr_array((each[found], place), shape=(n_cells, len(values)))
         counts.sum_duplicates()
-        rows = np.maximum(counts.sum(axis=1), 1.0)
-        shares = csr_array(counts.multiply(1.0 / rows[:, None]))
+        rows = np.asarray(counts.sum(axis=1))
+        shares = csr_array(counts.multiply(1.0 / np.where(rows > 0, rows, 1.0)[:, None]))
         return cls(tuple(values), numbers is not None, shares)
 
     def typical(self, weights: FloatArray) -> list[Label]:
@@ -120,7 +128,7 @@ def _quantiles(column: Any, numbers: FloatArray) -> tuple[NDArray[np.intp], list
     first = np.flatnonzero(np.concatenate([[True], levels[1:] > levels[:-1]]))
     if first.size > _MOST_NUMBERS:
         places = np.linspace(0, known.size - 1, _MOST_NUMBERS).round().astype(np.intp)
-        first = places[np.concatenate([[True], np.diff(levels[places]) > 0])]
+        first = places[np.concatenate([[True], levels[places][1:] > levels[places][:-1]])]
     chosen = ordered[first]
     # A value of the column itself, so that whole numbers and dates keep their type.
     codes, symbols = encode_rows([rows_of(column, chosen)])

@@ -66,7 +66,7 @@ def count_rows(
             rows = counted if rows is None else rows + counted
     checked_counts(None if rows is None else rows.counts, source, args)
     assert rows is not None
-    return rows if learnt is not None else in_order(rows, source, args)
+    return in_order(rows, source, args) if learnt is None else rows.expecting(learnt.sensitive)
 
 
 @contextmanager

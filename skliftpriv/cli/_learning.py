@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._arrays import Label
 from ..cells import Cells, RowChoice, Sample, learn_cells
 from ..frames import Table, encode_rows, ranked
 from ._console import Console
@@ -37,11 +38,14 @@ class Learnt:
         The columns that are numbers.
     left_out : ndarray of int
         Numbers of the rows that are not counted, because the cells were learnt from them.
+    sensitive : list of labels
+        Sensitive values of the rows that they were learnt from.
     """
 
     cells: Cells
     numbers: NumberColumns
     left_out: NDArray[np.intp]
+    sensitive: list[Label]
 
     def counted(self, frames: Iterator[Any], source: Source) -> Iterator[Any]:
         """Yield the rows of a file that are counted, ready to be put into cells.
@@ -103,12 +107,12 @@ class LearningRows:
         target = None
         for name in target_of(args):
             target = ranked(encode_rows([TargetColumn(name, self.source).read(part)]))
-        sensitive = encode_rows([part.column(name) for name in args.sensitive])[0]
+        sensitive, found = encode_rows([part.column(name) for name in args.sensitive])
         columns = [part.column(name) for name in args.useful]
         sample = Sample(args.useful, columns, sensitive, target)
         cells = learn_cells(args.cells, sample, apart=apart)
-        nobody = np.empty(0, dtype=np.intp)
-        return Learnt(cells, numbers, self.choice.rows(apart=True) if apart else nobody)
+        left_out = self.choice.rows(apart=True) if apart else np.empty(0, dtype=np.intp)
+        return Learnt(cells, numbers, left_out, found)
 
 
 def learn(source: Source, args: argparse.Namespace, console: Console) -> Learnt | None:

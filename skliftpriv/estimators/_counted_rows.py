@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -138,6 +139,8 @@ class CountedRows:
         -------
         CountedRows
         """
+        if isinstance(cells, Cells):
+            cells = cells.given()
         lazy = LazyTable.of(X)
         if lazy is not None:
             refuse_beside(
@@ -188,6 +191,13 @@ class CountedRows:
     def n_rows(self) -> int:
         """Number of rows."""
         return self.counts.n_rows
+
+    def expecting(self, sensitive: Sequence[Label]) -> CountedRows:
+        """Return the rows with sensitive values that there may be, whether or not they have rows.
+
+        With ``confidence`` a sanitiser refuses those without: nothing is known about them.
+        """
+        return replace(self, counts=self.counts.expecting(sensitive))
 
     def __repr__(self) -> str:
         n_s, n_x = self.counts.counts.shape

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._arrays import Label
 from ..cells import Cells, CellsLike, Sample, learn_cells, learning_rows
 from ..frames import (
     ContingencyTable,
@@ -61,6 +63,10 @@ class Counts:
             target = self.target + other.target
         return Counts(self.pairs + other.pairs, target, self.cells)
 
+    def expecting(self, sensitive: Sequence[Label]) -> Counts:
+        """Return counts with these sensitive values, too, whether or not they have rows."""
+        return replace(self, pairs=self.pairs.expecting(sensitive))
+
 
 def count_columns(
     sensitive: list[Any],
@@ -91,20 +97,27 @@ def count_columns(
     cells = plan.cells
     learnt = None
     if cells is not None and not isinstance(cells, Cells):
-        learnt = learning_rows(n_rows, apart=plan.apart)
+        learnt = learning_rows(n_rows, apart=plan.apart, weight=weight)
     # Rows that are counted apart decide on nothing: neither on cells nor on bins.
     numbers = weight if plan.counted else None
     target = None if y is None else TargetReader(y, n_rows, plan.bins, learnt, numbers)
+    left_out = None
+    beside: list[Label] = []
     if learnt is not None:
+        s, beside = encode_rows([rows_of(column, learnt) for column in sensitive])
         sample = Sample(
             names,
             [rows_of(column, learnt) for column in useful],
-            encode_rows([rows_of(column, learnt) for column in sensitive])[0],
+            s,
             None if target is None else target.at(learnt).ascending,
+            None if weight is None or plan.apart else weight[learnt],
         )
         cells = learn_cells(cells, sample, apart=plan.apart)
+        if plan.apart and weight is None:
+            left_out = learnt
+        elif plan.apart and weight is not None:
+            weight = weight - np.bincount(learnt, minlength=n_rows)
     assert cells is None or isinstance(cells, Cells)
-    left_out = learnt if plan.apart else None
 
     def counted(rows: Rows) -> Counts:
         s, columns = (
@@ -120,7 +133,7 @@ def count_columns(
 
     # Tables of cells are small, so that parts of the rows can be counted one after the other.
     parts = [slice(0, n_rows)] if cells is None else row_slices(n_rows)
-    return reduce(add, (counted(_without(part, left_out)) for part in parts))
+    return reduce(add, (counted(_without(part, left_out)) for part in parts)).expecting(beside)
 
 
 def _without(part: slice, left_out: np.ndarray | None) -> Rows:

@@ -7,6 +7,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Self
 
+from ..cells import CellsSummary
 from ..confidence import ConfidenceSet
 from ..distribution import JointDistribution
 from ..exceptions import (
@@ -171,19 +172,8 @@ class FittingShell(CountingShell[Result]):
 
     def _result_for(self, values: PublicValues) -> Result:
         rows = values.rows
-        if rows.cells is not None and self.confidence is not None and not rows.cells.summary.apart:
-            raise InvalidParameterError(
-                f"confidence={self.confidence} needs cells that were learnt from other rows than "
-                "those counted: count them by CountedRows.of(..., apart=True)."
-            )
         if rows.cells is not None and self.confidence is not None:
-            empty = int((rows.counts.counts.sum(axis=0) == 0).sum())
-            if empty:  # rows may fall into them that the confidence set knows nothing of
-                raise InvalidParameterError(
-                    f"confidence={self.confidence} needs rows in all cells, but {empty:,} of "
-                    f"{rows.cells.summary.n_cells:,} have none among those counted: use fewer or "
-                    "larger cells, for example min_samples_leaf=30 of a tree, or more rows."
-                )
+            _check_apart(rows, rows.cells.summary, f"confidence={self.confidence}")
         joint = rows.counts.joint(self.smoothing)
         if joint.shape[0] < 2:
             raise InvalidParameterError(
@@ -223,6 +213,11 @@ class FittingShell(CountingShell[Result]):
                 f"The search ended ({result.status}), and the output says nothing about what was "
                 f"to be kept, or less than {_LITTLE:.1%} of it: raise time_limit, merge rare "
                 "values of S or X before fit, or raise epsilon."
+            )
+        if rows.cells is not None and rows.cells.summary.n_cells == 1:
+            yield UselessReleaseWarning(
+                "All rows are in one cell, so that the release says nothing about them: pass "
+                "columns in which rows differ, with categories of at least 30 rows each."
             )
         known = result.report.target
         if known is not None and known.input < _NOTHING:
@@ -318,6 +313,30 @@ class FittingShell(CountingShell[Result]):
             groups=rows.groups,
             keyed=self.secret is not None,
             values=summary,
+        )
+
+
+def _check_apart(rows: CountedRows, cells: CellsSummary, name: str) -> None:
+    """Refuse cells that a confidence set of the counted rows does not know all about."""
+    if not cells.apart:
+        raise InvalidParameterError(
+            f"{name} needs cells that were learnt from other rows than those counted: count them "
+            "by CountedRows.of(..., apart=True)."
+        )
+    of_s, of_cells = (rows.counts.counts.sum(axis=axis) for axis in (1, 0))
+    empty = int((of_cells == 0).sum())
+    if empty:  # rows may fall into them
+        raise InvalidParameterError(
+            f"{name} needs rows in all cells, but {empty:,} of {cells.n_cells:,} have none among "
+            "those counted: use fewer or larger cells, for example min_samples_leaf=30 of a tree, "
+            "or more rows."
+        )
+    uncounted = [s for s, n in zip(rows.counts.sensitive, of_s, strict=True) if n == 0]
+    if uncounted:
+        raise InvalidParameterError(
+            f"{name} needs counted rows of all values of {rows.layout.sensitive_name}, but "
+            f"{uncounted[0]!r} is only in rows that cells were learnt from, or without weight: "
+            "pool rare sensitive values before fit, or use more rows."
         )
 
 

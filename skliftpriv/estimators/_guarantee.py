@@ -391,7 +391,9 @@ class Guarantee:
         made += ", learnt from"
         if cells.apart:
             return f"{made} {cells.n_rows:,} other rows than those counted"
-        return f"{made} {cells.n_rows:,} rows, which are counted, too"
+        return (
+            f"{made} {cells.n_rows:,} rows, which {'may be' if cells.given else 'are'} counted, too"
+        )
 
     @property
     def with_new_values(self) -> str:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..cells import (
+    KINDS,
     CategoryFeature,
     Cells,
     CellsSummary,
@@ -113,12 +114,12 @@ def _read_grid(node: Node) -> Grid | None:
     width = step.number()
     if width <= 0:
         raise step.wrong("a positive number")
-    return Grid(origin.number(), width, kind.choice(["numbers", "dates", "spans"]))
+    return Grid(origin.number(), width, kind.choice(list(KINDS)))
 
 
 def _read_summary(node: Node) -> CellsSummary:
-    n_cells, n_rows, made_by, apart, complete, asked = node.fields(
-        "n_cells", "n_rows", "made_by", "apart", "complete", "asked"
+    n_cells, n_rows, made_by, apart, complete, asked, given = node.fields(
+        "n_cells", "n_rows", "made_by", "apart", "complete", "asked", "given"
     )
     return CellsSummary(
         n_cells.whole(1, _MOST_NODES),
@@ -127,6 +128,7 @@ def _read_summary(node: Node) -> CellsSummary:
         apart.flag(),
         complete.flag(),
         None if asked.is_null() else asked.whole(1, 2**53),
+        given.flag(),
     )
 
 

@@ -56,7 +56,11 @@ def as_numbers(column: Any) -> FloatArray | None:
 
 def _filled(column: nw.Series[Any]) -> FloatArray:
     """Write a column of numbers as an array, NaN where a value is missing."""
-    return np.asarray(column.cast(nw.Float64).fill_null(np.nan).to_numpy(), dtype=float)
+    try:
+        return np.asarray(column.cast(nw.Float64).fill_null(np.nan).to_numpy(), dtype=float)
+    except ValueError:  # Arrow refuses integers that floats only come close to
+        numbers = [np.nan if value is None else float(value) for value in column.to_list()]
+        return np.array(numbers, dtype=float)
 
 
 def _numbers_in(values: NDArray[np.object_]) -> FloatArray | None:

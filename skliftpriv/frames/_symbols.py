@@ -212,6 +212,14 @@ class ContingencyTable:
             counts, sensitive, useful, self.n_rows, weighted=self.weighted, order=order
         )
 
+    def expecting(self, sensitive: Sequence[Label]) -> ContingencyTable:
+        """Return the table with these sensitive symbols, too, whether or not they have rows."""
+        missing = set(sensitive).difference(self.sensitive)
+        if not missing:
+            return self
+        nothing = np.zeros((len(missing), len(self.useful)))
+        return self + ContingencyTable(nothing, [*missing], self.useful, 0, order=self.order)
+
     def without_zeros(self) -> ContingencyTable:
         """Leave out symbols that never occur."""
         s, x = (self.counts.sum(axis=axis) > 0 for axis in (1, 0))

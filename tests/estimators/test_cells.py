@@ -33,7 +33,11 @@ from skliftpriv import (
     audit,
 )
 from skliftpriv.cells import learning_rows
-from skliftpriv.exceptions import InvalidParameterError, UnknownCategoryError
+from skliftpriv.exceptions import (
+    InvalidParameterError,
+    UnknownCategoryError,
+    UselessReleaseWarning,
+)
 from skliftpriv.html import report_page
 from skliftpriv.metrics import attacker_advantage, attacker_advantage_bound
 from skliftpriv.model_selection import tradeoff_curve
@@ -603,6 +607,9 @@ class Predicting(BaseEstimator):
             "mixed": np.array(["a", 1], dtype=object)[high],
             "missing": np.where(high, np.nan, 1.0),
             "several": np.column_stack([high, high]),
+            "no time": np.where(high, np.datetime64("nat"), np.datetime64("2020-01-01")),
+            "none": np.where(high, None, "a"),
+            "batch": (X[:, 0] > np.median(X[:, 0]) + 1e-6 * len(X)).astype(int) + len(X),
         }[self.kind]
 
 
@@ -618,6 +625,9 @@ def test_cells_have_any_names(kind):
         ("nothing", "a cell for each of 3,000 rows"),
         ("mixed", "cells of the types int, str"),
         ("missing", "predicts missing values"),
+        ("no time", "predicts missing values"),
+        ("none", "predicts missing values"),
+        ("batch", "the cell of a row must depend on this row only"),
         ("several", "puts each row into 2 cells"),
     ],
 )
@@ -676,3 +686,122 @@ def test_a_pipeline_makes_cells_of_rows_that_are_released():
     steps.steps[1] = ("kmeans", KMeans(2, n_init=1, random_state=0))
     with pytest.raises(InvalidParameterError, match=r"cells__steps.* changed after fit"):
         sanitizer.transform(FRAME)
+
+
+def test_with_confidence_weights_are_records_of_which_some_are_learnt_from():
+    """A row of a table of frequencies is not left out with all that it stands for."""
+    rng = np.random.default_rng(0)
+    odds = 1 / (1 + np.exp(-np.linspace(-3, 3, 150)))
+    truth = np.stack([1 - odds, odds]) / 150
+    table = pd.DataFrame({"s": np.repeat([0, 1], 150), "a": np.tile(np.arange(150), 2)})
+    for _ in range(5):
+        n = rng.multinomial(100_000, truth.ravel())
+        options = {"cells": 4, "epsilon": 0.5, "confidence": 0.95}
+        sanitizer = ORRSanitizer("s", "a", **options).fit(table, sample_weight=n)
+        assert sanitizer.guarantee_.n_rows == 100_000 - 33_333
+        assert sanitizer.cells_.summary.n_rows == 33_333
+        y = sanitizer.channel_.matrix[sanitizer.encode(table.head(150))]
+        lift = truth @ y / (truth.sum(1)[:, None] * (truth.sum(0) @ y))
+        assert np.abs(np.log(lift)).max() <= 0.5
+    with pytest.raises(InvalidParameterError, match="whole numbers: with confidence"):
+        sanitizer.fit(table, sample_weight=n + 0.5)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_confidence_refuses_a_sensitive_value_that_is_only_in_rows_learnt_from(weighted):
+    n = 3_000
+    learnt = learning_rows(n, apart=True)
+    frame = pd.DataFrame({"s": np.resize(["x", "y"], n), "a": np.arange(n) % 7})
+    frame.loc[learnt[:4], "s"] = "z"
+    weight = np.ones(n)
+    if weighted:  # of both copies of one row, one or two are learnt from
+        weight[learnt[4]] = 2
+        learnt = learning_rows(n, apart=True, weight=weight)
+        frame["s"] = np.where(np.isin(np.arange(n), learnt[:4]), "z", np.resize(["x", "y"], n))
+    options = {"cells": 4, "epsilon": 1.0, "confidence": 0.9}
+    sanitizer = SubsetMergingSanitizer("s", "a", **options)
+    with pytest.raises(InvalidParameterError, match="all values of s, but 'z' is only in rows"):
+        sanitizer.fit(frame, sample_weight=weight)
+    if weighted:
+        return
+    rows = CountedRows.of(frame, "s", "a", cells=4, apart=True)
+    with pytest.raises(InvalidParameterError, match="'z' is only in rows"):
+        sanitizer.fit(rows)
+    more = pd.DataFrame({"s": "z", "a": np.arange(300) % 7})
+    rows += CountedRows.of(more, "s", "a", cells=rows.cells)
+    assert sanitizer.fit(rows).joint_.sensitive_labels == ("x", "y", "z")
+
+
+def test_typical_rows_and_cells_are_those_of_weighted_rows():
+    rng = np.random.default_rng(1)
+    age = rng.integers(20, 60, 2_000)
+    frame = pd.DataFrame(
+        {"sex": rng.choice(["f", "m"], 2_000), "age": age, "v": np.where(age % 3, "out", "in")}
+    )
+    weight = np.where(frame["v"] == "in", 1.0, 0.0)
+    sanitizer = SubsetMergingSanitizer("sex", cells=4, epsilon=3.0, output="typical")
+    sanitizer.fit(frame, frame["age"] > 40, sample_weight=weight)
+    assert set(sanitizer.transform(frame)["v"]) == {"in"}
+    assert sanitizer.cells_.summary.n_rows == weight.sum()
+    one = SubsetMergingSanitizer("sex", "age", cells=2, epsilon=9.0, output="typical")
+    old = one.fit(frame, sample_weight=np.where(age > 50, 50.0, 1.0)).transform(frame)["age"]
+    assert old.max() > one.fit(frame).transform(frame)["age"].max()
+
+
+def test_the_guarantee_says_whether_rows_that_cells_were_learnt_from_are_counted():
+    first = CountedRows.of(FRAME.head(2_000), "sex", USEFUL, cells=8)
+    second = CountedRows.of(FRAME.tail(1_000), "sex", USEFUL, cells=first.cells)
+    assert first.cells == second.cells
+    said = [
+        SubsetMergingSanitizer("sex").fit(rows).guarantee_.about_cells
+        for rows in (first, first + second, second)
+    ]
+    assert [text.partition("rows, which ")[2] for text in said] == [
+        "are counted, too",
+        "are counted, too",
+        "may be counted, too",
+    ]
+
+
+def test_rules_of_numbers_that_differ_by_little_tell_cells_apart():
+    """32-bit numbers, with which trees compute, take these as equal."""
+    part = np.random.default_rng(0).random(len(FRAME))
+    for numbers in (1e6 + part, 1e9 + part, 1e-50 * part, 2**60 + np.arange(len(FRAME)), part):
+        high = part > 0.5 if numbers.dtype == float else numbers > 2**60 + 1_500
+        frame = pd.DataFrame({"sex": FRAME["sex"], "v": numbers})
+        cells = SubsetMergingSanitizer("sex", cells=9, epsilon=2.0).fit(frame, high).cells_
+        rules = [label.partition(" ")[2] for label in cells.labels]
+        assert len(set(rules)) == 9
+        codes = cells.encode([numbers])[0]
+        for code, rule in enumerate(rules):
+            inside = pd.DataFrame({"v": numbers.astype(float)}).eval(rule).to_numpy()
+            # Edges are written with 6 digits, or those of 64-bit numbers.
+            assert (inside != (codes == code)).sum() <= 2, rule
+
+
+def test_rules_of_times_with_a_zone_say_which():
+    time = pd.Timestamp("2020-01-01", tz="Europe/Berlin") + pd.to_timedelta(
+        np.arange(len(FRAME)), unit="h"
+    )
+    frame = pd.DataFrame({"sex": FRAME["sex"], "t": time})
+    late = np.arange(len(FRAME)) >= 1_000
+    cells = SubsetMergingSanitizer("sex", cells=2, epsilon=3.0).fit(frame, late).cells_
+    assert cells.labels[0] == f"#1 t < {time[1_000].tz_convert('UTC'):%Y-%m-%d %H:%M:%S} UTC"
+
+
+def test_dates_are_not_taken_for_numbers():
+    sanitizer = SubsetMergingSanitizer("sex", "age", cells=4, epsilon=2.0).fit(FRAME)
+    with pytest.raises(InvalidParameterError, match="age held numbers at fit, and now holds"):
+        sanitizer.transform(FRAME.assign(age=pd.Timestamp("2020-01-01")))
+
+
+def test_integers_that_floats_only_come_close_to_are_put_into_cells():
+    for kind in ("arrow", "pandas"):
+        frame = pd.DataFrame({"sex": FRAME["sex"], "id": 2**53 + np.arange(len(FRAME))})
+        cells = SubsetMergingSanitizer("sex", cells=5, epsilon=2.0).fit(as_kind(frame, kind)).cells_
+        assert len(cells.labels) == 5
+
+
+def test_one_cell_is_warned_of():
+    with pytest.warns(UselessReleaseWarning, match="All rows are in one cell"):
+        SubsetMergingSanitizer("sex", cells=5).fit(FRAME[["sex"]].assign(a=1))
