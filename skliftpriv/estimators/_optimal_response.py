@@ -106,7 +106,8 @@ class ORRSanitizer(OptimizingSanitizer):
         ``channel_`` is P(Y | X).
     status_ : str
         "optimal", "gap_reached" or, if the search ended with a larger gap, why: "time_limit",
-        "memory_limit", "no_progress" or "interrupted".
+        "memory_limit", "no_progress", "interrupted" or, if the search did not but integer weights
+        within the budget keep less, "rounded".
 
     Examples
     --------

@@ -8,6 +8,7 @@ from functools import partial
 from itertools import islice
 
 from numpy.typing import ArrayLike
+from scipy.sparse import csr_array
 
 from .._arrays import FloatArray
 from .._progress import Progress
@@ -23,6 +24,9 @@ __all__ = ["Method", "OptimalResult", "optimal_random_response"]
 
 _BLIND_SHARE = 1 / 3
 """Share of the time of a mechanism that sees S in which the one that does not is optimised."""
+_SMALL_GAP, _MORE = 1e-6, 1.1
+"""If the gap is larger than asked for by this factor, the certificate cost more than the search
+left."""
 
 
 def optimal_random_response(
@@ -131,7 +135,10 @@ def optimal_random_response(
         n_nodes=solution.n_nodes,
     )
     # What is kept was computed in another way, and differs by rounding errors.
-    return replace(result, upper_bound=max(result.upper_bound, result.utility_kept))
+    result = replace(result, upper_bound=max(result.upper_bound, result.utility_kept))
+    closed = result.status in ("optimal", "gap_reached")
+    lost = result.gap > _MORE * max(gap, _SMALL_GAP)
+    return replace(result, status="rounded") if closed and lost else result
 
 
 def _start(
@@ -148,13 +155,16 @@ def _start(
     blind = inputs.without_sensitive()
 
     def posteriors(seconds: float) -> Iterator[FloatArray]:
-        solution = search(
-            blind.problem(notion, over),
-            start=_start(blind, notion, over, search),
-            time_limit=max(_BLIND_SHARE * seconds, 1e-3),
-        )
         # Over a set more than the lifts matters, so that a split output may not be allowed.
         paired = inputs.given_useful if over is not None else inputs.split_by_sensitive
+        first = _start(blind, notion, over, search)
+        for merged in islice(first(seconds), 1):  # in case that the search is interrupted
+            yield paired(csr_array(merged).toarray())
+        solution = search(
+            blind.problem(notion, over),
+            start=first,
+            time_limit=max(_BLIND_SHARE * seconds, 1e-3),
+        )
         yield paired(solution.posteriors)
         if solution.status == "interrupted":
             raise KeyboardInterrupt

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array, diags_array, eye_array, vstack
+from scipy.sparse.linalg import lsmr
 
 from .._limits import MOST_POSTERIOR_CELLS
 from ._coarse import shares, similar
@@ -50,6 +51,10 @@ _LEAST_SECONDS = 1.0
 """A block gets at least this much time, so that there may be none left for others."""
 _STRICT = 4 * FEASIBILITY
 """Posteriors meet the rows by this much, so that no rounding has to be mended afterwards."""
+_CLEAR = 1e-11
+"""Posteriors that meet the rows by this much also do as integer weights."""
+_PRECISION, _STEPS = 1e-3, 300
+"""How precise corrections of weights are, and most steps to find them."""
 _MOST_MIXED = 1e-3
 """Share of p that may be mixed into posteriors to meet the rows by that much."""
 
@@ -117,7 +122,7 @@ def improve_in_blocks(
                 break
     except KeyboardInterrupt:
         state.interrupted = True
-    return _balanced(outputs, problem.p_x)
+    return _within(_balanced(outputs, problem.p_x), problem.rows)
 
 
 class _Search:
@@ -288,11 +293,42 @@ def _merged(outputs: Outputs) -> Outputs:
 
 
 def _balanced(outputs: Outputs, p: FloatArray) -> Outputs:
-    """Scale the mass of each input so that the average of the posteriors is p up to rounding."""
+    """Change outputs so that the average of the posteriors is p up to rounding.
+
+    What linear programs leave by their tolerance is mostly put right by other weights; then the
+    mass of each input is scaled, which hardly changes posteriors any more.
+    """
+    lacking = p - outputs.mass
+    correction = lsmr(outputs.posteriors.T, lacking, atol=0, btol=_PRECISION, maxiter=_STEPS)[0]
+    exact = Outputs(outputs.posteriors, np.asarray(outputs.weights + correction))
+    if exact.weights.min() > 0 and abs(exact.mass / p - 1).max() < abs(outputs.mass / p - 1).max():
+        outputs = exact
     joint = csr_array(diags_array(outputs.weights) @ outputs.posteriors)
     joint = csr_array(joint @ diags_array(p / outputs.mass))
     weights = joint.sum(axis=1)
     return Outputs(csr_array(diags_array(1.0 / weights) @ joint), weights / weights.sum())
+
+
+def _within(outputs: Outputs, rows: FloatArray) -> Outputs:
+    """Merge outputs that scaling took out of the budget, and as many others as that takes.
+
+    Otherwise the certificate would mix all outputs with a constant one, and large channels would no
+    longer be sparse.
+    """
+    v, weights = outputs
+    excess = weights[:, None] * (np.asarray(v @ rows.T) + _CLEAR)
+    inside = np.asarray((excess <= 0).all(axis=1))
+    together = excess[~inside].sum(axis=0)
+    while together.max(initial=0.0) > 0 and inside.any():
+        others = np.flatnonzero(inside)
+        best = others[(together + excess[others]).max(axis=1).argmin()]
+        together, inside[best] = together + excess[best], False
+    if inside.all():
+        return outputs
+    place = np.where(inside, np.cumsum(inside), 0)
+    joint = csr_array((weights, (place, np.arange(place.size)))) @ v
+    merged = joint.sum(axis=1)
+    return Outputs(csr_array(diags_array(1.0 / merged) @ joint), merged)
 
 
 def entry_bound(reduced: ReducedProblem, state: SolverState, seconds: float) -> float:

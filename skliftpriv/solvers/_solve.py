@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import islice
 from math import comb
 
 import numpy as np
@@ -36,6 +37,8 @@ _FEW_CHOICES = {True: 1_200_000, False: 3_000_000}
 For other images, whose bound is harder to find otherwise: 15 symbols and 6 ranges, with up to
 about 20,000 vertices, found in seconds.
 """
+_CHOICES_A_SECOND = 500_000
+"""How many are looked through in a second if many vertices are degenerate."""
 _COARSE_SHARE = 0.3
 _COARSE_GAP = 1e-3
 """Share of the time for a coarser problem to start from, and when that is solved well enough."""
@@ -182,7 +185,7 @@ def _dispatch(
             )
         return solve_by_enumeration(reduced, state)
     easier = len(reduced.directions) == 1 or CouplingPricer.suits(reduced)
-    if method == "auto" and not easier and _few_vertices(reduced):
+    if method == "auto" and not easier and _few_vertices(reduced, state.left):
         try:
             return solve_by_enumeration(reduced, state)
         except SkliftprivError:
@@ -191,14 +194,18 @@ def _dispatch(
     pool = ColumnPool(reduced, state)
     try:
         prices = None
+        for part in islice(start, 1):  # complete, whatever interrupts the rest
+            pool.add(part, always=True)
         if not easier:
             pool.add(_coarse_posteriors(reduced, state, method, random_state), always=True)
+            if state.interrupted:
+                raise KeyboardInterrupt
             posteriors, prices = descend_together(reduced, state)
             pool.add(posteriors, always=True)
         for part in start:
             pool.add(part, always=True)
         if certify and not (reduced.polyhedral or reduced.utility.identity):
-            search = partial(solve, random_state=random_state, verbose=False)
+            search = partial(solve, method=method, random_state=random_state, verbose=False)
             bound_by_outer_rows(reduced, pool, state, search)
         pricer = _exact_pricer(reduced, state) if method == "auto" else None
         if pricer is None:
@@ -220,8 +227,7 @@ def _coarse_posteriors(
     limit = max(_COARSE_SHARE * state.left, 1e-3)
     inner = SolverState(state.scale, _COARSE_GAP, limit, verbose=False)
     found = expand(coarse, *_dispatch(coarse, iter(()), inner, method, random_state))
-    if inner.interrupted:
-        raise KeyboardInterrupt
+    state.interrupted = inner.interrupted
     return found[0]
 
 
@@ -240,8 +246,8 @@ def _exact_pricer(reduced: ReducedProblem, state: SolverState) -> Pricer | None:
     return None
 
 
-def _few_vertices(reduced: ReducedProblem) -> bool:
-    """Return whether enumeration takes only a fraction of a second.
+def _few_vertices(reduced: ReducedProblem, seconds: float) -> bool:
+    """Return whether enumeration takes only a fraction of a second, or of these seconds.
 
     A vertex with k nonzero symbols has k - 1 tight ranges, each at one of its two ends. This
     bounds the number of choices, of which about one in three hundred is a vertex.
@@ -250,7 +256,7 @@ def _few_vertices(reduced: ReducedProblem) -> bool:
     if reduced.averages is not None:
         return False
     choices = sum(comb(n, k) * comb(r, k - 1) * 2 ** (k - 1) for k in range(1, min(n, r + 1) + 1))
-    return choices <= _FEW_CHOICES[reduced.utility.identity]
+    return choices <= min(_FEW_CHOICES[reduced.utility.identity], _CHOICES_A_SECOND * seconds)
 
 
 def _solution(
@@ -262,7 +268,7 @@ def _solution(
     """Evaluate the final posteriors independently of the method that found them."""
     state.value = float(weights @ problem.utility.entropy(posteriors))
     kept = state.scale.kept(state.value)
-    upper = max(kept, state.scale.kept(state.bound))
+    upper = max(kept, state.most_kept)
     state.report(last=True)
     return PosteriorSolution(
         posteriors=posteriors,

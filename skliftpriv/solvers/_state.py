@@ -9,6 +9,8 @@ from ._problem import Scale, Status
 
 _ROUNDING = 1e-9
 """Gaps in nats below this are rounding errors."""
+_SMALL_GAP = 1e-6
+"""As a share a gap is small up to this, even if a smaller one was asked for."""
 _UNLIMITED = 60.0
 """Seconds that are shared out if there is no time limit."""
 
@@ -33,6 +35,7 @@ class SolverState:
     ) -> None:
         self.scale = scale
         self.gap_nats = max(gap * scale.information, _ROUNDING)
+        self._most_gap = max(gap, _SMALL_GAP) * (1 + 1e-6)
         self.value = scale.constant  # that of a constant output
         self.bound = scale.everything  # no output says more than the input
         self.n_columns = 0
@@ -73,16 +76,26 @@ class SolverState:
         """Whether to stop, for either reason."""
         return self.closed or self.out_of_time
 
+    @property
+    def most_kept(self) -> float:
+        """Upper bound on the share that can be kept.
+
+        Of so little information that rounding errors are more than a small gap, it allows for them.
+        """
+        rounding = max(0.0, _ROUNDING - _SMALL_GAP * self.scale.information)
+        return self.scale.kept(self.bound - rounding)
+
     def improve_bound(self, bound: float) -> None:
         """Keep the larger of the known and a new valid lower bound on the conditional entropy."""
         self.bound = max(self.bound, bound)
 
     def status(self, gap: float) -> Status:
         """Name the reason for stopping, given the final gap as a share."""
-        if gap * self.scale.information <= _ROUNDING:
-            return "optimal"
-        if gap * self.scale.information <= self.gap_nats * (1 + 1e-6):
-            return "gap_reached"
+        if gap <= self._most_gap:  # of little information, rounding errors are a larger share
+            if gap * self.scale.information <= _ROUNDING:
+                return "optimal"
+            if gap * self.scale.information <= self.gap_nats * (1 + 1e-6):
+                return "gap_reached"
         if self.interrupted:
             return "interrupted"
         if self.out_of_time:
@@ -91,7 +104,7 @@ class SolverState:
 
     def report(self, last: bool = False) -> None:
         """Update the progress line."""
-        kept, most = self.scale.kept(self.value), self.scale.kept(self.bound)
+        kept, most = self.scale.kept(self.value), self.most_kept
         self._progress.line(
             f"{self.seconds:8.1f} s  kept {kept:.6f}  upper bound {most:.6f}  gap {most - kept:.2e}"
             f"  columns {self.n_columns}  nodes {self.n_nodes}",

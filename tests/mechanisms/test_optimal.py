@@ -4,12 +4,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from skliftpriv import ALIP, LDP, LIP, JointDistribution, mechanisms
+from skliftpriv import ALIP, LDP, LIP, AlphaLift, JointDistribution, L1Lift, mechanisms
 from skliftpriv.certificate import certify
 from skliftpriv.datasets import load_adult, make_joint
 from skliftpriv.labels import symbol_text
 from skliftpriv.mechanisms._posterior_channel import posterior_label, posterior_labels
-from skliftpriv.solvers import _partition
+from skliftpriv.report import target_summary
+from skliftpriv.solvers import _partition, _solve, _vertices
 from skliftpriv.solvers._lp import PolytopeLP
 
 from ..clock import WorkClock
@@ -310,3 +311,52 @@ def test_a_search_that_hardly_begins_keeps_what_subset_merging_keeps(shape, noti
 @pytest.mark.parametrize("shape", LARGE, ids=str)
 def test_large_searches_keep_what_subset_merging_keeps(shape, notion):
     check_useful_at_any_time(shape, notion, [1e-9, 100 * STEP, 1000 * STEP])
+
+
+@pytest.mark.parametrize("where", ["_coarse_posteriors", "descend_together"])
+@pytest.mark.parametrize("sees", [False, True], ids=["sees X", "sees S"])
+@pytest.mark.parametrize("notion", [LIP(0.5), L1Lift(0.5, 0.5)], ids=repr)
+def test_an_interrupt_before_the_search_leaves_subset_merging(
+    monkeypatch, notion, sees, where
+) -> None:
+    def interrupting(*args):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(_solve, where, interrupting)
+    joint = make_joint(4, 12, random_state=0)
+    target = np.random.default_rng(0).dirichlet(np.ones(8), 12).T
+    merging = mechanisms.subset_merging(joint, notion)
+    least = target_summary(joint, target, merging.channel)
+    options = {"use_sensitive": sees, "method": "column-generation"}
+    result = mechanisms.optimal_random_response(joint, notion, target=target, **options)
+    assert result.status == "interrupted"
+    assert result.report.satisfied
+    assert result.report.target.after >= least.after - 1e-9
+
+
+def test_a_method_without_cddlib_never_imports_it(monkeypatch) -> None:
+    def refused():
+        raise AssertionError("cddlib was asked for")
+
+    monkeypatch.setattr(_vertices, "_import_cdd", refused)
+    joint = make_joint(3, 5, random_state=0)
+    target = np.random.default_rng(0).dirichlet(np.ones(3), 5).T
+    for sees in (False, True):
+        mechanisms.optimal_random_response(
+            joint,
+            AlphaLift(0.3, 0.3, 2.0),
+            target=target,
+            use_sensitive=sees,
+            method="column-generation",
+            time_limit=1.0,
+        )
+
+
+def test_a_gap_that_the_certificate_makes_is_called_rounded() -> None:
+    joint = make_joint(5, 2, random_state=0)  # probabilities with 53 random bits
+    result = mechanisms.optimal_random_response(joint, LIP(0), use_sensitive=True)
+    assert result.gap > 1e-3
+    assert result.status == "rounded"
+    counts = JointDistribution.from_counts(np.round(1000 * joint.matrix))
+    exact = mechanisms.optimal_random_response(counts, LIP(0), use_sensitive=True)
+    assert exact.status == "optimal"

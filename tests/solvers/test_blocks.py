@@ -214,3 +214,38 @@ def test_inputs_rarer_than_tolerances_are_in_some_output(n_s: int, small_blocks)
     np.testing.assert_allclose(solution.weights @ solution.posteriors, problem.p_x, rtol=1e-6)
     assert (solution.posteriors @ problem.rows.T).max() <= 1e-9
     assert solution.kept > 0.5
+
+
+def test_weights_up_to_the_tolerance_of_linear_programs_leave_no_output_outside(
+    small_blocks,
+) -> None:
+    """Scaling to the distribution of the input moved outputs beyond their margin."""
+    problem = alip_problem(random_joint(4, 60), 1.0)
+    solution = solve(problem, time_limit=0.3)
+    outputs = _blocks.Outputs(csr_array(solution.posteriors), solution.weights)
+    noise = 1 + 1e-6 * np.random.default_rng(0).uniform(-1, 1, outputs.weights.size)
+    disturbed = _blocks._balanced(outputs._replace(weights=outputs.weights * noise), problem.p_x)
+    np.testing.assert_allclose(disturbed.mass, problem.p_x, rtol=1e-14)
+    moved = abs(disturbed.posteriors - outputs.posteriors).max()
+    assert moved < 1e-8  # by other weights first; scaling alone moves them by 1e-7
+    assert (disturbed.posteriors @ problem.rows.T).max() <= 1e-15
+    assert _blocks._within(disturbed, problem.rows) is disturbed
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_outputs_outside_the_budget_are_merged_with_few_others(seed: int) -> None:
+    problem = alip_problem(random_joint(3, 30, seed), 1.0)
+    solution = solve(problem)
+    v, weights = csr_array(solution.posteriors), solution.weights
+    alone = np.eye(30)[[(problem.rows.max(axis=0)).argmax()]]  # not allowed
+    assert (alone @ problem.rows.T).max() > 0.01
+    share = 1e-9
+    weights = np.append((1 - share) * weights, share)
+    outputs = _blocks.Outputs(csr_array(np.vstack([v.toarray(), alone])), weights)
+    strict = _blocks._strict_rows(problem)  # the margin that outputs have
+    inside = _blocks._pulled_inside(v, outputs, strict)
+    outputs = _blocks.Outputs(csr_array(np.vstack([inside.toarray(), alone])), weights)
+    merged = _blocks._within(outputs, problem.rows)
+    assert (merged.posteriors @ problem.rows.T).max() <= 0
+    np.testing.assert_allclose(merged.mass, outputs.mass, rtol=1e-13)
+    assert merged.weights.size >= outputs.weights.size - len(problem.rows)

@@ -37,6 +37,8 @@ def test_a_search_that_ends_within_its_limits_does_not_blame_the_clock() -> None
     scale = alip_problem(random_joint(3, 6), 1.0).scale
     unlimited = SolverState(scale, 1e-6, None, verbose=False)
     assert unlimited.status(0.1) == "no_progress"
+    assert unlimited.status(1e-6) == "gap_reached"
+    assert unlimited.status(1e-12) == "optimal"
     unlimited.full = True
     assert unlimited.status(0.1) == "memory_limit"
     assert SolverState(scale, 1e-6, 1e-9, verbose=False).status(0.1) == "time_limit"
@@ -146,3 +148,14 @@ def test_same_seed_same_solution() -> None:
     problem = alip_problem(random_joint(4, 10), 1.0)
     first, second = (solve(problem, method="column-generation", random_state=3) for _ in range(2))
     np.testing.assert_array_equal(first.posteriors, second.posteriors)
+
+
+def test_of_little_information_rounding_errors_are_a_large_share() -> None:
+    """The search ends at 1e-9 nats, whatever share they are, and says so."""
+    scale = alip_problem(random_joint(3, 6), 1.0).scale
+    little = scale._replace(everything=scale.constant - 1e-6)
+    state = SolverState(little, 1e-6, None, verbose=False)
+    state.improve_bound(little.everything + 2e-7)
+    assert state.status(5e-4) == "no_progress"
+    assert state.most_kept == pytest.approx(0.801, abs=1e-5)
+    assert SolverState(little, 1e-3, None, verbose=False).status(5e-4) == "optimal"
