@@ -40,7 +40,9 @@ import pandas as pd
 from _whole_table_data import Method, Release, Split, load_tables
 from _whole_table_others import other_methods
 from _whole_table_report import show
-from sklearn.compose import make_column_transformer
+from sklearn.cluster import KMeans
+from sklearn.compose import make_column_selector, make_column_transformer
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
@@ -66,6 +68,8 @@ QUICK_EPSILONS = (0.05, 0.5)
 MOST_CATEGORIES = 254
 #: Training rows that nearest neighbours are looked for among.
 NEIGHBOUR_ROWS = 10_000
+#: Clusters of a score.
+SCORE_CELLS = 20
 ATTACKERS = ("boosting", "logistic", "neighbours")
 KEYS = ["table", "method", "setting", "split"]
 
@@ -164,10 +168,24 @@ def sanitised(split: Split, sanitizer) -> Release:
     return released
 
 
+def score_cells():
+    """Make clusters of a linear score for the target, which are cells of small tables, too."""
+    indicators = OneHotEncoder(
+        handle_unknown="infrequent_if_exist", min_frequency=0.05, sparse_output=False
+    )
+    columns = make_column_transformer(
+        (indicators, make_column_selector(dtype_exclude="number")),
+        (StandardScaler(), make_column_selector(dtype_include="number")),
+    )
+    score = LinearDiscriminantAnalysis(solver="eigen", shrinkage="auto")
+    return make_pipeline(columns, score, KMeans(SCORE_CELLS, n_init=3, random_state=0))
+
+
 def our_methods(epsilons, cells: int, time_limit: float) -> list[Method]:
     """Return every mechanism of ours that releases one symbol, at every budget."""
     limit = {"time_limit": time_limit}
     target, sees = {"utility": "target"}, {"use_sensitive": True}
+    score = {"cells": score_cells()}
     kinds = [
         ("Watchdog", WatchdogSanitizer, {}),
         ("SubsetMerging", SubsetMergingSanitizer, {}),
@@ -179,12 +197,15 @@ def our_methods(epsilons, cells: int, time_limit: float) -> list[Method]:
         ("ORR for the target", ORRSanitizer, limit | target),
         ("ORR for the target, typical rows", ORRSanitizer, limit | target | {"output": "typical"}),
         ("ORR for the target, sees S", ORRSanitizer, limit | target | sees),
+        ("ORR for the target, cells of a score", ORRSanitizer, limit | target | score),
     ]
     return [
         Method(
             name,
             f"eps={epsilon:g}",
-            partial(sanitised, sanitizer=partial(kind, cells=cells, epsilon=epsilon, **options)),
+            partial(
+                sanitised, sanitizer=partial(kind, epsilon=epsilon, **{"cells": cells} | options)
+            ),
             sees_s="sees S" in name or kind is ConditionalReporting,
             ours=True,
         )
