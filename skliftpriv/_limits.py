@@ -59,6 +59,8 @@ MOST_TARGET_CELLS = 250_000
 
 #: Cells of a table, each with at least thirty of at most 100,000 rows.
 MOST_CELLS = 2_000
+#: The same of an estimator of the user, whose cells may have fewer rows.
+MOST_OWN_CELLS = 10_000
 
 #: Bytes of a saved mechanism.
 MOST_SAVED_BYTES = 64 << 20

@@ -10,7 +10,7 @@ import narwhals as nw
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy.sparse import csr_array, hstack
+from scipy.sparse import csr_array, hstack, issparse
 from sklearn.base import clone
 from sklearn.decomposition import PCA
 from sklearn.pipeline import Pipeline
@@ -18,6 +18,7 @@ from sklearn.tree import BaseDecisionTree, DecisionTreeClassifier, DecisionTreeR
 from sklearn.utils.validation import has_fit_parameter
 
 from .._arrays import FloatArray
+from .._limits import MOST_OWN_CELLS, refuse_beyond
 from ..exceptions import InvalidParameterError
 from ..frames import row_slices, rows_of
 from ._features import CategoryFeature, Feature, Outcomes, feature_of, features_matrix
@@ -211,7 +212,7 @@ class PredictedPartition:
 
     Parameters
     ----------
-    estimator : estimator with ``apply`` or ``predict``
+    estimator : estimator with ``apply``, ``predict`` or ``transform``
         To be fitted; it is cloned.
     sample : Sample
         What to learn from.
@@ -251,6 +252,12 @@ class PredictedPartition:
                 "fewer of them, or again: the cell of a row must depend on this row only."
             )
         self._values = np.unique(found)
+        refuse_beyond(
+            MOST_OWN_CELLS,
+            self._values.size,
+            f"the {type(estimator).__name__} of cells= makes {self._values.size:,} cells",
+            "use an estimator with fewer clusters, bins or different predictions",
+        )
 
     @property
     def labels(self) -> list[str]:
@@ -287,9 +294,22 @@ class PredictedPartition:
         if hasattr(last, "apply"):
             inputs = estimator[:-1].transform(table) if isinstance(estimator, Pipeline) else table
             found = np.asarray(last.apply(inputs))
-        else:
+        elif hasattr(estimator, "predict"):
             found = np.asarray(estimator.predict(table))
+        else:
+            found = _in_bins(estimator.transform(table), type(last).__name__)
         return _checked(found, type(last).__name__, len(table))
+
+
+def _in_bins(found: Any, name: str) -> NDArray[Any]:
+    """Name the combination of bins that a discretiser puts each row into."""
+    bins = np.asarray(found.toarray() if issparse(found) else found)
+    if bins.ndim != 2 or bins.dtype.kind not in "biuf" or (bins != np.floor(bins)).any():
+        raise InvalidParameterError(
+            f"cells={name} must put rows into bins with numbers, as "
+            "KBinsDiscretizer(encode='ordinal') does, or predict their cells."
+        )
+    return np.array([" ".join(map(str, row)) for row in bins.astype(int).tolist()])
 
 
 def _checked(found: NDArray[Any], name: str, n_rows: int) -> NDArray[Any]:

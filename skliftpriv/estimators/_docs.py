@@ -78,10 +78,11 @@ cells : int, estimator or None, default=None
     int, a decision tree puts the rows into at most so many cells of at least 30 rows: cells that
     predict S and the y of ``fit(X, y)`` or, without y, S and the columns themselves. An estimator
     of scikit-learn is fitted to the useful columns (and the numbers of the values or bins of y,
-    if given), and its ``apply`` (trees) or ``predict`` (clusterers) is the cell of a row; a
-    Pipeline gets the columns as a pandas frame, other estimators get numbers. Cells are learnt
-    from at most 100,000 rows, fewer of tables with more than 25 columns, whatever their weights;
-    with ``confidence`` from at most a third of the rows, which are then not counted. A tree has a
+    if given), and its ``apply`` (trees), ``predict`` (clusterers) or ``transform`` into bins
+    (discretisers) is the cell of a row; a Pipeline gets the columns as a pandas frame, other
+    estimators get numbers. Cells are learnt from at most 100,000 rows with weight, fewer of tables
+    with more than 25 columns; with ``confidence`` from at most a third of the rows, or of those
+    that weights count, which are then not counted. A tree has a
     cell for every row, so ``handle_unknown`` does not apply to values of the useful columns; it
     applies to those of S if the mechanism sees S.
 

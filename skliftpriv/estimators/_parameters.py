@@ -92,6 +92,7 @@ CELLS: dict[str, Any] = {
         Interval(Integral, 2, MOST_CELLS, closed="both"),
         HasMethods(["fit", "apply"]),
         HasMethods(["fit", "predict"]),
+        HasMethods(["fit", "transform"]),
         None,
     ],
     "output": [StrOptions({"label", "code", "posterior", "typical"})],

@@ -14,10 +14,10 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.cluster import KMeans
 from sklearn.compose import make_column_selector, make_column_transformer
 from sklearn.impute import SimpleImputer
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.preprocessing import KBinsDiscretizer, OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from skliftpriv import (
@@ -35,6 +35,7 @@ from skliftpriv import (
 from skliftpriv.cells import learning_rows
 from skliftpriv.exceptions import (
     InvalidParameterError,
+    SizeLimitError,
     UnknownCategoryError,
     UselessReleaseWarning,
 )
@@ -805,3 +806,29 @@ def test_integers_that_floats_only_come_close_to_are_put_into_cells():
 def test_one_cell_is_warned_of():
     with pytest.warns(UselessReleaseWarning, match="All rows are in one cell"):
         SubsetMergingSanitizer("sex", cells=5).fit(FRAME[["sex"]].assign(a=1))
+
+
+@pytest.mark.parametrize("encode", ["ordinal", "onehot"])
+def test_a_discretiser_puts_rows_into_combinations_of_bins(encode):
+    numbers = FRAME[["sex"]].assign(a=np.arange(len(FRAME)) % 97, b=np.arange(len(FRAME)) % 5)
+    bins = KBinsDiscretizer(3, encode=encode, quantile_method="averaged_inverted_cdf")
+    piped = make_pipeline(bins)
+    for cells in (bins, piped):
+        sanitizer = SubsetMergingSanitizer("sex", cells=cells, epsilon=2.0).fit(numbers)
+        expected = bins.fit_transform(numbers[["a", "b"]])
+        expected = expected if encode == "ordinal" else expected.toarray()
+        groups = pd.DataFrame(expected).groupby(list(range(expected.shape[1]))).ngroup()
+        assert len(sanitizer.cells_.labels) == groups.nunique() == 9
+        codes = sanitizer.cells_.encode([numbers["a"], numbers["b"]])[0]
+        assert len({*zip(codes, groups, strict=True)}) == 9
+    assert sanitizer.transform(numbers).shape == (len(FRAME), 1)
+    with pytest.raises(InvalidParameterError, match="StandardScaler must put rows into bins"):
+        sanitizer.set_params(cells=StandardScaler()).fit(numbers)
+
+
+def test_estimators_that_make_a_cell_of_every_row_are_refused():
+    frame = pd.DataFrame({"sex": np.resize(["f", "m"], 12_000), "a": np.arange(12_000.0)})
+    with pytest.raises(SizeLimitError, match="The LinearRegression of cells= makes 12,000 cells"):
+        SubsetMergingSanitizer("sex", cells=LinearRegression()).fit(
+            frame, frame["a"].astype(int) % 9
+        )
