@@ -4,7 +4,8 @@ from ._cells import Cells, CellsLike, CellsSummary, learn_cells
 from ._choice import RowChoice, learning_rows
 from ._features import CategoryFeature, Feature, NumberFeature
 from ._grid import KINDS, Grid
-from ._partitions import Sample, TreePartition
+from ._partitions import TreePartition
+from ._sample import Sample
 from ._splits import Splits
 from ._typical import ColumnValues
 

@@ -17,7 +17,8 @@ from .._arrays import FloatArray, Label
 from ..exceptions import InvalidParameterError
 from ..frames import Encoded, row_slices, rows_of
 from ._features import NumberFeature
-from ._partitions import LEAST_ROWS, Partition, Sample, TreePartition, partition_of
+from ._partitions import Partition, TreePartition, partition_of
+from ._sample import LEAST_ROWS, Sample
 from ._typical import ColumnValues
 
 __all__ = ["Cells", "CellsLike", "CellsSummary", "learn_cells"]

@@ -19,7 +19,7 @@ from skliftpriv.cells import (
     ColumnValues,
     Sample,
     _cells,
-    _partitions,
+    _predicted,
     learn_cells,
     learning_rows,
 )
@@ -271,7 +271,7 @@ def test_wide_tables_are_learnt_from_fewer_rows(monkeypatch, how):
     monkeypatch.setattr(_cells, "_ENOUGH_ROWS", 600)
     assert learn_cells(how, rows).summary.n_rows == 600
     # Indicators of categories are columns of an estimator of the user.
-    monkeypatch.setattr(_partitions, "_MOST_NUMBERS", 800)
+    monkeypatch.setattr(_predicted, "_MOST_NUMBERS", 800)
     assert learn_cells(how, rows).summary.n_rows == (600 if how == 20 else 100)
 
 
