@@ -53,6 +53,8 @@ _STRICT = 4 * FEASIBILITY
 """Posteriors meet the rows by this much, so that no rounding has to be mended afterwards."""
 _CLEAR = 1e-11
 """Posteriors that meet the rows by this much also do as integer weights."""
+_DUST = 1e-10
+"""Weight of outputs that may be left out."""
 _PRECISION, _STEPS = 1e-3, 300
 """How precise corrections of weights are, and most steps to find them."""
 _MOST_MIXED = 1e-3
@@ -190,8 +192,11 @@ class _Search:
         v = csr_array(csr_array(solution.posteriors) @ share.T)
         shape = (v.shape[0], mass.size)
         v = csr_array((v.data, inputs[v.indices], v.indptr), shape)
-        found = Outputs(v, total * solution.weights)
-        return found if found.cost < block.cost else block
+        # Outputs of rounding errors alone need not be allowed, and would get weight elsewhere.
+        allowed = (v @ self._rows.T).max(axis=1) <= FEASIBILITY
+        found = Outputs(v[allowed], total * solution.weights[allowed])
+        lost = solution.weights[~allowed].sum()
+        return found if found.cost < block.cost and lost <= _DUST else block
 
     def _shares(self, p: FloatArray, rows: FloatArray) -> csr_array:
         """Return the shares of inputs in what a block tells apart: inputs, or groups of them.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tracemalloc
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -249,3 +250,25 @@ def test_outputs_outside_the_budget_are_merged_with_few_others(seed: int) -> Non
     assert (merged.posteriors @ problem.rows.T).max() <= 0
     np.testing.assert_allclose(merged.mass, outputs.mass, rtol=1e-13)
     assert merged.weights.size >= outputs.weights.size - len(problem.rows)
+
+
+@pytest.mark.parametrize(("weight", "taken"), [(1e-14, True), (1e-3, False)])
+def test_outputs_of_a_block_that_are_not_allowed_are_left_out(weight, taken) -> None:
+    """They would get weight among those of all blocks, and be merged with others at the end."""
+    problem = alip_problem(random_joint(3, 12), 1.0)
+    best = solve(problem)
+    alone = np.eye(12)[[problem.rows.max(axis=0).argmax()]]
+
+    def solver(block, **options):
+        weights = np.append((1 - weight) * best.weights, weight)
+        return replace(best, posteriors=np.vstack([best.posteriors, alone]), weights=weights)
+
+    state = SolverState(problem.scale, 1e-6, None, verbose=False)
+    rng = np.random.default_rng(0)
+    search = _blocks._Search(problem.rows, state, rng, solver, 100)
+    block = _blocks.Outputs(csr_array(problem.p_x[None]), np.ones(1))
+    found = search._better(block, 1.0)
+    assert (found is block) != taken
+    assert (found.posteriors @ problem.rows.T).max() <= 1e-9
+    if taken:
+        assert found.weights.size == best.weights.size
