@@ -1,9 +1,10 @@
 """How close are the optima for a target, and those that see S, to their bounds?
 
-Run ``python examples/benchmarks/optimum.py [--quick]`` (about ten minutes, or two). Joints and
-P(T|X) are uniform random numbers, normalised; the budget is LIP. Each line has the share that is
-kept, the certified gap, and seconds of processor time. The last section starts searches that end
-early, beside ``--load`` other busy processes, and compares them with subset merging.
+Run ``python examples/benchmarks/optimum.py [--quick]`` (about fifteen minutes, or two). Joints and
+P(T|X) are uniform random numbers, normalised; the budget is LIP, or an average of the lift with
+half of epsilon on either side. Each line has the share that is kept, the certified gap, and seconds
+of processor time. The last section starts searches that end early, beside ``--load`` other busy
+processes, and compares them with subset merging. With ``--sections`` only some of them run.
 """
 
 from __future__ import annotations
@@ -11,13 +12,21 @@ from __future__ import annotations
 import argparse
 import multiprocessing
 import time
+from functools import partial
 
 import numpy as np
 
-from skliftpriv import LIP, JointDistribution, mechanisms
+from skliftpriv import LIP, AlphaLift, Chi2Lift, JointDistribution, L1Lift, mechanisms
 from skliftpriv.datasets import load_adult, make_joint
 
 EPSILONS = (0.1, 0.25, 0.5, 1.0)
+AVERAGES = {
+    "l1": L1Lift,
+    "chi2": Chi2Lift,
+    "alpha 2": partial(AlphaLift, alpha=2.0),
+    "alpha 10": partial(AlphaLift, alpha=10.0),
+}
+SECTIONS = ("sees", "targets", "averages", "further", "early")
 
 
 def title(text: str) -> None:
@@ -75,6 +84,46 @@ def targets(classes, epsilons, limit: float) -> None:
             )
 
 
+def averages(quick: bool) -> None:
+    """Certify the optimum for averages of the lift, and compare it with subset merging."""
+    title("Averages of the lift: NMI (subset merging / ORR), largest gap, seconds of all seeds")
+    sizes = [(17, 5, range(1 if quick else 5), None), (20, 15, range(1), 5.0 if quick else None)]
+    for n_x, n_s, seeds, limit in sizes:
+        for name, kind in AVERAGES.items():
+            for epsilon in (1.0,) if quick or n_s == 15 else (1.0, 2.0):
+                notion = kind(epsilon / 2, epsilon / 2)
+                joints = [make_joint(n_s, n_x, random_state=seed) for seed in seeds]
+                merged = np.mean([mechanisms.subset_merging(j, notion).nmi for j in joints])
+                found, seconds = zip(
+                    *(timed(j, notion, time_limit=limit) for j in joints), strict=True
+                )
+                print(
+                    f"{n_x} x {n_s}  {name:<9} eps {epsilon:<3g} {merged:.3f} / "
+                    f"{np.mean([result.nmi for result in found]):.4f}   gap "
+                    f"{max(result.gap for result in found):.1e}  {sum(seconds):6.1f} s",
+                    flush=True,
+                )
+
+
+def averages_further(limit: float) -> None:
+    """Show the gaps for averages where a mechanism sees S, or keeps a target."""
+    title(f"Averages of the lift, epsilon = 1: gap after {limit:g} s")
+    cases = {
+        "3 x 8, seeing S": (make_joint(3, 8, random_state=1), {"use_sensitive": True}),
+        "5 x 10, seeing S": (make_joint(5, 10, random_state=2), {"use_sensitive": True}),
+    }
+    for n_targets in (2, 4):
+        options = {"target": target_of(n_targets, 30, seed=1)}
+        cases[f"5 x 30, {n_targets} classes"] = make_joint(5, 30, random_state=0), options
+    for name, (joint, options) in cases.items():
+        gaps = [
+            timed(joint, kind(0.5, 0.5), time_limit=limit, **options)[0].gap
+            for kind in AVERAGES.values()
+        ]
+        shown = "  ".join(f"{kind} {gap:.1e}" for kind, gap in zip(AVERAGES, gaps, strict=True))
+        print(f"{name:<20}{shown}", flush=True)
+
+
 def share_of_target(result, target: np.ndarray) -> float:
     """Return the share of I(T;X) that a mechanism for X keeps."""
     p_x, matrix = result.joint.p_x, result.channel.matrix
@@ -123,12 +172,21 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="fewer budgets and shorter limits")
     parser.add_argument("--load", type=int, default=3, help="busy processes of the last section")
+    parser.add_argument("--sections", nargs="+", default=SECTIONS, choices=SECTIONS)
     options = parser.parse_args()
-    quick = options.quick
-    sees_sensitive(EPSILONS[::2] if quick else EPSILONS)
-    targets((2, 3) if quick else (2, 3, 4, 5), (0.5,) if quick else (0.1, 0.5), 10 if quick else 60)
-    sizes, limits = [(200, 15), (400, 15)], (0.1, 1.0) if quick else (0.1, 1.0, 10.0)
-    stopped_early(sizes[: 1 if quick else None], limits, range(1 if quick else 2), options.load)
+    quick, chosen = options.quick, options.sections
+    if "sees" in chosen:
+        sees_sensitive(EPSILONS[::2] if quick else EPSILONS)
+    if "targets" in chosen:
+        classes, epsilons = ((2, 3), (0.5,)) if quick else ((2, 3, 4, 5), (0.1, 0.5))
+        targets(classes, epsilons, 10 if quick else 60)
+    if "averages" in chosen:
+        averages(quick)
+    if "further" in chosen:
+        averages_further(2 if quick else 12)
+    if "early" in chosen:
+        sizes, limits = [(200, 15), (400, 15)], (0.1, 1.0) if quick else (0.1, 1.0, 10.0)
+        stopped_early(sizes[: 1 if quick else None], limits, range(1 if quick else 2), options.load)
 
 
 if __name__ == "__main__":
