@@ -39,6 +39,16 @@ def make_rows(n_rows=N_ROWS, seed=0):
 ROWS = make_rows()
 
 
+def with_numbers(kind):
+    """Return rows whose useful column x holds decimals or spans of time."""
+    k = ROWS["age"].to_numpy() // 20
+    kinds = {
+        "decimal": lambda: pa.array(k / 4).cast(pa.decimal128(10, 3)),
+        "duration": lambda: pa.array(k * np.timedelta64(5_400_000_000, "us")),
+    }
+    return ROWS.select(["id", "s"]).append_column("x", kinds[kind]())
+
+
 def keyed(useful="x", **options):
     options = {"epsilon": 0.8, "record_id": "id", "secret": KEY, **options}
     return GRRSanitizer("s", useful, **options)

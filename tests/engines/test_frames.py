@@ -40,6 +40,7 @@ from .rows import (
     make_rows,
     redrawn,
     released_with_ids,
+    with_numbers,
 )
 
 pytestmark = pytest.mark.filterwarnings(
@@ -155,6 +156,22 @@ def test_dates_are_released_as_dates(engine):
     released = engine.collected(sanitizer.transform(engine.lazy(ROWS)))
     assert released.equals(sanitizer.transform(ROWS).cast(released.schema))
     assert released.schema.types == [pa.date32()]
+
+
+@pytest.mark.parametrize("kind", ["decimal", "duration"])
+def test_decimals_and_spans_of_time_have_the_noise_of_pandas(engine, kind):
+    if (engine.name, kind) == ("dask", "decimal"):
+        pytest.skip("Dask makes text of Python's decimals")
+    if kind == "duration" and engine.name in ("duckdb", "ibis"):
+        pytest.skip("an INTERVAL is no category")
+    rows = with_numbers(kind)
+    expected = keyed().fit(rows)
+    lazy = keyed().fit(engine.lazy(rows))
+    in_pandas = keyed().fit(rows.to_pandas())
+    assert lazy.release_.fingerprint == expected.release_.fingerprint
+    assert in_pandas.release_.fingerprint == expected.release_.fingerprint
+    released = engine.collected(lazy.transform(engine.lazy(rows)))["x"].to_pylist()
+    assert released == expected.transform(rows)["x"].to_pylist()
 
 
 def test_cells_and_typical_rows(engine):

@@ -23,6 +23,7 @@ from .rows import (
     listed,
     redrawn,
     released_with_ids,
+    with_numbers,
 )
 
 pyspark = pytest.importorskip("pyspark", minversion="4.0")
@@ -85,6 +86,16 @@ def test_fit_and_release_are_those_of_the_rows_in_memory(people):
     x = keyed(remainder="passthrough").fit(people)
     table = x.transform(people).toArrow().sort_by("id")
     assert chi_square(ROWS["x"].to_pylist(), table["x"].to_pylist(), x.channel_) > 1e-6
+
+
+@pytest.mark.parametrize("kind", ["decimal", "duration"])
+def test_decimals_and_spans_of_time_have_the_noise_of_the_rows_in_memory(spark, kind):
+    rows = with_numbers(kind)
+    there = spark.createDataFrame(rows)
+    lazy, eager = keyed().fit(there), keyed().fit(rows)
+    assert lazy.release_.fingerprint == eager.release_.fingerprint
+    released = keyed(remainder="passthrough").fit(there).transform(there).toArrow()
+    assert released.sort_by("id")["x"].to_pylist() == eager.transform(rows)["x"].to_pylist()
 
 
 def test_times_without_a_zone_are_not_put_into_that_of_the_session(people, spark):
