@@ -9,7 +9,7 @@ import numpy as np
 
 from ..cells import Cells
 from ..exceptions import InvalidParameterError
-from ..frames import ColumnType, ContingencyTable, LazyTable, Table, encode_rows
+from ..frames import ColumnType, ContingencyTable, LazyTable, Table, encode_rows, free_name
 from ._counting import Counts
 from ._layout import Layout
 from ._target import TargetCounts, TargetReader
@@ -92,9 +92,7 @@ def counted_in_cells(
         The types of the useful columns.
     """
     names = [*layout.sensitive_names, *([] if target is None else [target])]
-    cell = "cell"
-    while cell in names:
-        cell += "_"
+    cell = free_name("cell", names)
     function = _InCells(replace(cells, values=()), layout, cell, target)
     frame = LazyTable.of(lazy.mapped([*names, *layout.useful_names], function))
     assert frame is not None

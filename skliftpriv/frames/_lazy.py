@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import narwhals as nw
@@ -14,13 +14,29 @@ from ..exceptions import InvalidParameterError
 from ._engines import ENGINES, PartFunction, extra_of
 from ._table import Table, is_stream
 
-__all__ = ["LazyTable", "RowStream"]
+__all__ = ["LazyTable", "RowStream", "free_name"]
 
 #: Record batches are put together, or cut, to about so many rows: small ones cost more per row, and
 #: a large one would need memory for all of its rows at once.
 _PART = 1 << 16
 #: What names of columns may have in place of a dot or a backtick.
 _PLAIN = str.maketrans(".`", "__")
+
+
+def free_name(name: str, taken: Iterable[str]) -> str:
+    """Return the name of a column that no other has, whatever the case: SQL does not tell cases.
+
+    Parameters
+    ----------
+    name : str
+        The name, to which underscores are appended as needed.
+    taken : iterable of str
+        The names of the other columns.
+    """
+    known = {other.casefold() for other in taken}
+    while name.casefold() in known:
+        name += "_"
+    return name
 
 
 class LazyTable:
@@ -84,9 +100,7 @@ class LazyTable:
                     f"The column {name!r} holds Python objects, which {self._library} cannot "
                     "count: convert them to text or numbers."
                 )
-        number = "n"
-        while number in names:
-            number += "_"
+        number = free_name("n", names)
         groups = self._frame.group_by(*names).agg(nw.len().alias(number))
         found = self._collected(groups.head(MOST_TABLE_CELLS + 1))
         refuse_beyond(

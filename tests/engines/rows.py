@@ -83,6 +83,18 @@ def in_cells(lazy, rows):
     return [CountedRows.of(each, "s", useful, cells=cells) for each in (lazy, rows)]
 
 
+def assert_counted_alike(lazy, rows):
+    """Compare counts of S and X in rows whose columns are called CELL and N, also in cells."""
+    cells = CountedRows.of(rows.slice(0, 5000), "CELL", ["age", "N"], cells=6).cells
+    for options in (
+        {"sensitive": "CELL", "useful": "N"},
+        {"sensitive": "N", "useful": "CELL"},
+        {"sensitive": "CELL", "useful": ["age", "N"], "cells": cells},
+    ):
+        one, other = (CountedRows.of(each, **options) for each in (lazy, rows))
+        np.testing.assert_array_equal(one.counts.counts, other.counts.counts)
+
+
 def assert_holds_no_counts(sent, sanitizer):
     """Search pickled bytes for counts of S, or what is computed from them, and for the key."""
     for word in (b"ContingencyTable", b"JointDistribution", b"CountedRows", b"Certificate", KEY):

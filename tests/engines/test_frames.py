@@ -30,6 +30,7 @@ from skliftpriv.frames import LazyTable, _engines, _lazy
 from .rows import (
     KEY,
     ROWS,
+    assert_counted_alike,
     assert_fitted_alike,
     assert_holds_no_counts,
     chi_square,
@@ -186,6 +187,12 @@ def test_cells_and_typical_rows(engine):
         assert listed(released) == listed(eager.transform(rows))
     with pytest.raises(InvalidParameterError, match=r"^cells= needs rows.* cells=learnt\.cells"):
         GRRSanitizer("s", ["age", "x"], cells=6).fit(engine.lazy(rows))
+
+
+def test_columns_may_have_names_that_are_used_inside_in_another_case(engine):
+    rows = rows_for(engine)
+    rows = rows.rename_columns({"s": "CELL", "x": "N"})
+    assert_counted_alike(engine.lazy(rows), rows)
 
 
 @pytest.mark.parametrize("target", ["k", "age"])

@@ -14,6 +14,7 @@ from skliftpriv.exceptions import InvalidParameterError
 
 from .rows import (
     ROWS,
+    assert_counted_alike,
     assert_fitted_alike,
     assert_holds_no_counts,
     assert_redrawn,
@@ -126,6 +127,11 @@ def test_cells_and_typical_rows(people):
     eager = keyed(["age", "x"], output="typical", remainder="passthrough").fit(in_memory)
     assert (lazy.joint_, lazy.channel_) == (eager.joint_, eager.channel_)
     assert listed(lazy.transform(people).toArrow(), "id") == listed(eager.transform(ROWS), "id")
+
+
+def test_columns_may_have_names_that_are_used_inside_in_another_case(spark):
+    rows = ROWS.rename_columns({"s": "CELL", "x": "N"})
+    assert_counted_alike(spark.createDataFrame(rows), rows)
 
 
 def test_what_is_shipped_holds_no_counts(people, monkeypatch):
