@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import narwhals as nw
@@ -39,6 +40,18 @@ def free_name(name: str, taken: Iterable[str]) -> str:
     return name
 
 
+@contextmanager
+def _extra_named(library: nw.Implementation) -> Iterator[None]:
+    """Say which extra installs what a library lacks."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        raise InvalidParameterError(
+            f"Lazy frames of {library.value} need {error.name}: pip install "
+            f'"skliftpriv[{extra_of(library)}]".'
+        ) from error
+
+
 class LazyTable:
     """A lazy frame of any library that narwhals knows.
 
@@ -70,7 +83,10 @@ class LazyTable:
         if isinstance(X, pd.DataFrame) or is_pyarrow_table(X):  # whose names may repeat
             return None
         frame = nw.from_native(X, pass_through=True, allow_series=True)
-        return cls(frame) if isinstance(frame, nw.LazyFrame) else None
+        if not isinstance(frame, nw.LazyFrame):
+            return None
+        with _extra_named(frame.implementation):
+            return cls(frame)
 
     def counted(self, names: Sequence[str]) -> tuple[Table, Any]:
         """Count equal rows by one group-by, of which only the result is collected.
@@ -136,14 +152,8 @@ class LazyTable:
             return frame.collect("polars", engine="streaming")
         if frame.implementation is nw.Implementation.DASK:
             return frame.collect("pandas")
-        try:
+        with _extra_named(frame.implementation):
             return frame.collect("pyarrow")
-        except ModuleNotFoundError as error:
-            extra = extra_of(frame.implementation)
-            raise InvalidParameterError(
-                f"Lazy frames of {self._library} need {error.name}: pip install "
-                f'"skliftpriv[{extra}]".'
-            ) from error
 
     def mapped(
         self, names: Sequence[str], function: PartFunction, *, keep_index: bool = True
@@ -169,7 +179,8 @@ class LazyTable:
                 "lazily: pass a pyarrow RecordBatchReader of its rows."
             )
         self._check_names(names)
-        result = engine(nw.to_native(self._frame.select(*names)), function)
+        with _extra_named(self._frame.implementation):
+            result = engine(nw.to_native(self._frame.select(*names)), function)
         if keep_index or self._frame.implementation is not nw.Implementation.DASK:
             return result
         return result.reset_index(drop=True)

@@ -1,6 +1,7 @@
 """Lazy frames of all libraries that need no cluster: fit, release, and what is refused."""
 
 import pickle
+import sys
 from types import SimpleNamespace
 
 import narwhals as nw
@@ -437,6 +438,23 @@ def test_the_error_for_a_missing_package_names_the_extra(monkeypatch):
     monkeypatch.setattr(nw.LazyFrame, "collect", collect)
     with pytest.raises(InvalidParameterError, match=r'need pyarrow: pip .*"skliftpriv\[duckdb\]"'):
         keyed().fit(frame)
+
+
+def test_a_package_that_is_missing_at_transform_is_named_too(monkeypatch):
+    lazy, _ = duckdb_engine()
+    frame, sanitizer = lazy(ROWS), keyed().fit(ROWS)
+    missing = r'need pyarrow: pip .*"skliftpriv\[duckdb\]"'
+    with monkeypatch.context() as patched:
+        patched.setitem(sys.modules, "pyarrow", None)  # as if it were not installed
+        with pytest.raises(InvalidParameterError, match=missing):
+            sanitizer.transform(frame)
+
+    def schema(self):
+        raise ModuleNotFoundError("No module named 'pyarrow'", name="pyarrow")
+
+    monkeypatch.setattr(nw.LazyFrame, "collect_schema", schema)
+    with pytest.raises(InvalidParameterError, match=missing):
+        sanitizer.transform(frame)
 
 
 def test_other_lazy_frames_are_refused_with_the_other_route(monkeypatch):
