@@ -61,10 +61,10 @@ class KeyedRelease:
         secret = Secret.read(self.key)
         if not compare_digest(self.release.mark(secret), self.mark):
             raise InvalidParameterError(
-                f"The key in {hidden(self.key)} is not that of the call of transform, with which rows have "
-                "other values: a second release. Give all processes the same file or variable, or "
-                "pass secret=Secret.read(...), whose digest is sent to them. If the key was "
-                "changed on purpose, call transform again."
+                f"The key in {hidden(self.key)} is not that of the call of transform, with which "
+                "rows have other values: a second release. Give all processes the same file or "
+                "variable, or pass secret=Secret.read(...), whose digest is sent to them. If the "
+                "key was changed on purpose, call transform again."
             )
         return secret
 

@@ -22,8 +22,10 @@ _EXACT = 2.0**53
 #: Types of DuckDB that pandas holds exactly.
 _IN_PANDAS = (
     *("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT"),
-    *("FLOAT", "DOUBLE", "BOOLEAN", "VARCHAR", "BLOB", "TIME"),
+    *("BOOLEAN", "VARCHAR", "BLOB", "TIME"),
 )
+#: Types whose NaN pandas takes for a missing value.
+_WITH_NAN = ("FLOAT", "DOUBLE")
 
 
 def extra_of(library: nw.Implementation) -> str:
@@ -148,16 +150,41 @@ def _by_duckdb(native: Any, function: PartFunction) -> Any:
     """
     import duckdb
 
-    schema = native.limit(0).to_arrow_table().schema
+    schema, given = native.limit(0).to_arrow_table().schema, _types_of(native)
+    for field in schema:
+        _check_returned(field, given[field.name])
     result = function(schema.empty_table())
-    given, made = _types_of(native), _types_of(duckdb.connect().from_arrow(result))
-    as_text = tuple(name for name, kind in made.items() if kind not in _IN_PANDAS)
+    made = _types_of(duckdb.connect().from_arrow(result))
+    as_text = tuple(
+        name
+        for name, kind in made.items()
+        if kind not in _IN_PANDAS and (name in given or kind not in _WITH_NAN)  # new ones lack NaN
+    )
     # The default connection takes no types as text.
     passed = {n: duckdb.type("VARCHAR" if n in as_text else kind) for n, kind in made.items()}
     mapped = native.project(_cast(given, dict.fromkeys(given, "VARCHAR"))).map(
         _PandasParts(function, schema, as_text), schema=passed
     )
     return mapped.project(_cast(made, made))
+
+
+def _check_returned(field: Any, kind: str) -> None:
+    """Refuse a column of a type that neither pandas nor text holds exactly."""
+    import pyarrow as pa
+
+    if kind in _IN_PANDAS:
+        return
+    try:
+        pa.array([], pa.string()).cast(field.type)
+        exact = not pa.types.is_binary(field.type)  # a BIT, whose text is not its bytes
+    except pa.ArrowNotImplementedError:
+        exact = False
+    if not exact:
+        raise InvalidParameterError(
+            f"The column {field.name!r} has the type {kind}, which rows of a DuckDB relation "
+            "cannot be returned with: leave it out, cast it to VARCHAR, or pass "
+            "X.to_arrow_reader(), a pyarrow RecordBatchReader."
+        )
 
 
 def _types_of(relation: Any) -> dict[str, str]:
