@@ -121,6 +121,29 @@ def test_times_without_a_zone_are_not_put_into_that_of_the_session(people, spark
         spark.conf.set("spark.sql.session.timeZone", before)
 
 
+@pytest.mark.parametrize(
+    "column",
+    [
+        "named_struct('a', id, 'b', 1)",  # parts that are never null
+        "array(timestamp_ntz'2020-01-01')",
+        "parse_json('{}')",
+        "INTERVAL '1' DAY",
+        "a vector of pyspark.ml",
+    ],
+)
+def test_columns_are_passed_on_with_their_types(people, spark, column):
+    if "vector" in column:
+        linalg = pytest.importorskip("pyspark.ml.linalg")
+        rows = [(i, "uvw"[i % 3], "ab"[i % 2], linalg.Vectors.dense([i, 1.0])) for i in range(60)]
+        there = spark.createDataFrame(rows, [*COLUMNS, "kept"])
+    else:
+        there = people.selectExpr(*COLUMNS, f"{column} AS kept")
+    released = keyed(remainder="passthrough").fit(there).transform(there)
+    assert released.schema["kept"].dataType == there.schema["kept"].dataType
+    kept = [str(row.kept) for row in released.orderBy("id").select("kept").collect()]
+    assert kept == [str(row.kept) for row in there.orderBy("id").select("kept").collect()]
+
+
 def test_cells_and_typical_rows(people):
     lazily, in_memory = in_cells(people, ROWS)
     lazy = keyed(["age", "x"], output="typical", remainder="passthrough").fit(lazily)
