@@ -9,7 +9,7 @@ import numpy as np
 
 from ..cells import Cells
 from ..exceptions import InvalidParameterError
-from ..frames import ColumnType, ContingencyTable, LazyTable, Table, encode_rows, free_name
+from ..frames import ColumnType, ContingencyTable, LazyTable, Table, encode_rows
 from ._counting import Counts
 from ._layout import Layout
 from ._target import TargetCounts, TargetReader
@@ -92,7 +92,9 @@ def counted_in_cells(
         The types of the useful columns.
     """
     names = [*layout.sensitive_names, *([] if target is None else [target])]
-    cell = free_name("cell", names)
+    cell = "cell"
+    while cell in {name.casefold() for name in names}:  # SQL does not tell cases
+        cell += "_"
     function = _InCells(replace(cells, values=()), layout, cell, target)
     frame = LazyTable.of(lazy.mapped([*names, *layout.useful_names], function))
     assert frame is not None

@@ -2,7 +2,7 @@
 
 from ._attach import joint_from_frame, report_to_frame
 from ._index import RowOrder, concerns, shuffle_rows
-from ._lazy import LazyTable, RowStream, free_name
+from ._lazy import LazyTable, RowStream
 from ._numbers import as_numbers, row_slices, rows_of
 from ._order import SymbolOrder, category_order, sort_symbols
 from ._records import RecordIds, record_bits
@@ -36,7 +36,6 @@ __all__ = [
     "RowOrder",
     "concerns",
     "encode_rows",
-    "free_name",
     "joint_from_frame",
     "paired",
     "ranked",

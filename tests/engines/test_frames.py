@@ -197,6 +197,39 @@ def test_columns_may_have_names_that_are_used_inside_in_another_case(engine):
     assert_counted_alike(engine.lazy(rows), rows)
 
 
+@pytest.mark.parametrize("name", ["a.b", "(x)", " (x)", "a, b", "^x", 'x"', "*", "^x$", "^.*$"])
+def test_names_are_read_as_names_or_refused(engine, name):
+    rows = ROWS.select(["id", "s", "x"]).rename_columns({"x": name})
+    frame, sanitizer = engine.lazy(rows), keyed(name)
+    if engine.name == "polars" and name in ("*", "^x$", "^.*$"):
+        what = "all columns" if name == "*" else "a pattern of names"
+        message = rf"Polars reads {re.escape(repr(name))} as {what}, .* X.rename\("
+    elif engine.name == "duckdb" and name == "*":
+        message = r"DuckDB reads '\*' as all columns, .* SELECT \"\*\" AS _"
+    else:
+        released = engine.collected(sanitizer.fit(frame).transform(frame))
+        assert listed(released) == listed(keyed(name).fit(rows).transform(rows))
+        return
+    with pytest.raises(InvalidParameterError, match=message):
+        sanitizer.fit(frame)
+    with pytest.raises(InvalidParameterError, match=message):
+        keyed(name).fit(rows).transform(frame)
+
+
+def test_names_that_differ_in_case_only_are_refused_by_duckdb():
+    duckdb = pytest.importorskip("duckdb")
+    connection = duckdb.connect()
+    connection.register("people", ROWS)
+    relation = connection.sql('SELECT id, s, x, k::VARCHAR AS "X" FROM people')
+    rows = ROWS.select(["id", "s", "x"]).append_column("X", ROWS["k"].cast(pa.string()))
+    for name in ("x", "X"):
+        message = r"The columns 'x', 'X' are one column to DuckDB: rename all but one"
+        with pytest.raises(InvalidParameterError, match=message):
+            keyed(name).fit(relation)
+        with pytest.raises(InvalidParameterError, match=message):
+            keyed(name).fit(rows).transform(relation)
+
+
 @pytest.mark.parametrize("target", ["k", "age"])
 def test_a_target_is_counted_with_the_rows_and_in_cells(engine, target):
     rows = rows_for(engine)

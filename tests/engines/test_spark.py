@@ -275,6 +275,24 @@ def test_names_with_dots_are_refused(people):
     assert keyed("k").fit(dotted).transform(dotted).columns == ["k"]
 
 
+def test_names_that_mean_several_columns_are_refused(people, spark):
+    star = people.withColumnRenamed("x", "*")
+    with pytest.raises(InvalidParameterError, match=r"Spark reads '\*' as all columns"):
+        keyed("*").fit(star)
+    for columns in (["id", "s", "x", "k AS X"], ["id", "s", "x", "k AS x"]):
+        several = people.selectExpr(*columns)
+        with pytest.raises(InvalidParameterError, match=r"The columns 'x', '[xX]' are one column"):
+            keyed().fit(several)
+        with pytest.raises(InvalidParameterError, match=r"The columns 'x', '[xX]' are one column"):
+            keyed().fit(ROWS).transform(several)
+    spark.conf.set("spark.sql.caseSensitive", "true")
+    try:
+        several = people.selectExpr("id", "s", "x", "k AS X")
+        assert_fitted_alike(keyed("X").fit(several), keyed("X").fit(several.toArrow()))
+    finally:
+        spark.conf.unset("spark.sql.caseSensitive")
+
+
 def test_without_ids_spark_is_refused(people):
     sanitizer = GRRSanitizer("s", "x").fit(people)
     with pytest.raises(InvalidParameterError, match=r"RecordBatchReader .* record_id= and secret="):
