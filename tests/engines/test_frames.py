@@ -197,6 +197,16 @@ def test_columns_may_have_names_that_are_used_inside_in_another_case(engine):
     assert_counted_alike(engine.lazy(rows), rows)
 
 
+def test_rows_are_added_in_the_cells_of_earlier_ones(engine):
+    rows = rows_for(engine)
+    _, counted = in_cells(engine.lazy(rows), rows)
+    lazy, eager = (keyed(None).fit(counted).partial_fit(more) for more in (engine.lazy(rows), rows))
+    assert (lazy.joint_, lazy.channel_) == (eager.joint_, eager.channel_)
+    assert lazy.counted_.n_rows == 2 * rows.num_rows
+    learnt = keyed(["age", "x"], cells=6).fit(rows.slice(0, 3000))
+    assert learnt.partial_fit(engine.lazy(rows)).counted_.n_rows == 3000 + rows.num_rows
+
+
 @pytest.mark.parametrize("name", ["a.b", "(x)", " (x)", "a, b", "^x", 'x"', "*", "^x$", "^.*$"])
 def test_names_are_read_as_names_or_refused(engine, name):
     rows = ROWS.select(["id", "s", "x"]).rename_columns({"x": name})
@@ -495,6 +505,19 @@ def test_numbers_that_duckdb_would_round_are_refused(capfd):
     with pytest.raises(Exception, match="Python error"):
         collected(sanitizer.transform(lazy(rows)))
     assert "'k' has missing values and numbers above 2^53" in capfd.readouterr().err
+
+
+def test_duckdb_reads_the_rows_of_a_table_of_ibis():
+    ibis = pytest.importorskip("ibis")
+    pytest.importorskip("narwhals", minversion="2.10")
+    connection = pytest.importorskip("duckdb").connect()
+    connection.register("rows", ROWS)
+    connection.execute("CREATE TABLE people AS SELECT * FROM rows")
+    table = ibis.duckdb.from_connection(connection).table("people")
+    reader = connection.sql(ibis.to_sql(table)).to_arrow_reader()
+    sanitizer = keyed(remainder="passthrough").fit(ROWS)
+    released = sanitizer.transform(reader).read_all()
+    assert listed(released, "id") == listed(sanitizer.transform(ROWS), "id")
 
 
 def test_tables_of_ibis_in_other_databases_are_refused():
