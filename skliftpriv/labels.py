@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from fractions import Fraction
 from hashlib import blake2b
 from itertools import compress
-from numbers import Real
+from math import inf
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -31,6 +34,9 @@ __all__ = [
 
 # Longest name of a set of symbols, and of a symbol within it, in characters.
 _WIDEST_SET, _WIDEST_MEMBER = 200, 60
+# Decimals with more digits than this before or after the point equal no other number here, and
+# would take as much memory as they have digits.
+_MOST_DIGITS = 4_000
 
 
 def group_label(group: Sequence[Label]) -> Label:
@@ -158,24 +164,73 @@ def _digest(labels: Iterable[Label]) -> str:
 
 def _stable_key(label: Label) -> tuple[int, Any, str]:
     """Sort key that ignores the type of numbers: numbers come first, by size."""
-    if isinstance(label, Real):
+    if isinstance(label, Real | Decimal):
         return 0, label, ""
     return 1, 0, identity_text(label)
 
 
 def identity_text(label: Label) -> str:
-    """Write different labels differently, and equal numbers alike, whatever their types are."""
+    """Write different labels differently, and equal ones alike, whatever their types are.
+
+    Numbers that are equal, and spans of time that are equal, have one text, so that it does not
+    depend on the library that they come from.
+    """
     if isinstance(label, str) or label is None:
         return repr(label)
     if isinstance(label, tuple):
         return "(" + ", ".join(map(identity_text, label)) + ")"
-    if isinstance(label, Real) and label % 1 == 0:
-        return str(int(label))
+    if isinstance(label, timedelta | np.timedelta64):  # which NumPy takes for an integer
+        return f"timedelta({_nanoseconds(label)})"
+    if isinstance(label, Real | Decimal):
+        return _number_text(label)
     if isinstance(label, datetime) and label.tzinfo is not None:
         label = label.astimezone(UTC)  # one moment in several zones
     # pandas has subclasses of Python's own types.
-    kind = next((k for k in (datetime, timedelta) if isinstance(label, k)), type(label))
+    kind = datetime if isinstance(label, datetime) else type(label)
     return f"{kind.__name__}({str(label)!r})"
+
+
+def _number_text(number: Any) -> str:
+    """Write the exact value of a number: as an integer or a float if it is one, or a fraction."""
+    if isinstance(number, Integral):
+        return str(int(number))
+    if isinstance(number, Decimal) and (text := _long_decimal(number)) is not None:
+        return text
+    try:
+        exact = Fraction(*number.as_integer_ratio())
+    except (AttributeError, ValueError, OverflowError):  # of another library, or not finite
+        kind: Any = float if isinstance(number, Decimal | np.floating) else type(number)
+        return f"{kind.__name__}({str(kind(number))!r})"
+    if exact.denominator == 1:
+        return str(exact.numerator)
+    try:
+        rounded = float(exact)
+    except OverflowError:
+        rounded = inf
+    return f"float({str(rounded)!r})" if rounded == exact else f"Fraction({str(exact)!r})"
+
+
+def _long_decimal(number: Decimal) -> str | None:
+    """Write a number with so many digits that it is no other number; None for a shorter one."""
+    sign, digits, exponent = number.as_tuple()
+    if not number or not isinstance(exponent, int):
+        return None
+    written = "".join(map(str, digits)).rstrip("0")
+    exponent += len(digits) - len(written)
+    if exponent >= -_MOST_DIGITS and number.adjusted() <= _MOST_DIGITS:
+        return None
+    return f"Decimal('{'-' * sign}{written}E{exponent}')"
+
+
+def _nanoseconds(span: timedelta | np.timedelta64) -> int:
+    """Return the length of a span of time, of which pandas and NumPy have their own types."""
+    if isinstance(span, np.timedelta64):
+        found = span.item()
+        if not isinstance(found, timedelta):  # which has no nanoseconds
+            return int(span.astype("timedelta64[ns]").astype(np.int64))
+        span = found
+    seconds = span.days * 86_400 + span.seconds
+    return seconds * 10**9 + span.microseconds * 1_000 + getattr(span, "nanoseconds", 0)
 
 
 def as_parts(label: Label) -> tuple[Label, ...]:

@@ -21,12 +21,13 @@ from ._subset_merging import SubsetMergingSanitizer
 from ._subset_response import SRRSanitizer
 from ._symbol_sanitizer import SymbolSanitizer
 from ._unary_encoding import OUESanitizer
-from ._value_lists import ValueLists, sensitive_names
+from ._value_lists import Categories, ValueLists, sensitive_names, value_lists
 from ._values import PublicValues, ValuesSummary
 from ._watchdog import WatchdogSanitizer
 
 __all__ = [
     "BitReleaser",
+    "Categories",
     "ConditionalReporting",
     "CountedRows",
     "CountingPlan",
@@ -58,4 +59,5 @@ __all__ = [
     "sensitive_names",
     "shared_counts",
     "validate",
+    "value_lists",
 ]

@@ -48,7 +48,8 @@ class CountingShell(StatefulShell[Result]):
             if self.needs_target:
                 self._check_target(y)
                 given["y"] = y
-            refuse_beside(**given, cells=self.cells, groups=self.groups)
+            new_cells = self.cells if known is None else None  # others are learnt already
+            refuse_beside(**given, cells=new_cells, groups=self.groups)
             return self._counted_lazily(lazy, known)
         table = Table(X)
         layout = self._layout_for(table, sensitive_features is not None, known)
@@ -76,13 +77,13 @@ class CountingShell(StatefulShell[Result]):
         return replace(rows, beside=tuple(self._beside(table, s_columns)))
 
     def _counted_lazily(self, lazy: LazyTable, known: CountedRows | None) -> CountedRows:
-        """Count the pairs of S and X in a lazy frame."""
+        """Count the pairs of S and X in a lazy frame, in the cells of earlier rows."""
         names = Table(lazy.empty, allow_empty=True)
         layout = self._layout_for(names, False, known)
         records = self._records_in(layout)
         if records is not None:
             records.column(names, layout)  # refuse a name that is not there before all is counted
-        return counted_lazily(lazy, layout)
+        return counted_lazily(lazy, layout, None if known is None else known.cells)
 
     def _check_records(self) -> None:
         """Refuse parameters of a keyed release that contradict each other."""

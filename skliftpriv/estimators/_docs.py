@@ -172,7 +172,8 @@ record_id : str, int or None, default=None
 groups : str, int or None, default=None
     Column of X that says which rows belong to one person, in place of ``record_id``. A person
     counts once at ``fit`` and has one output in a release, so that the guarantee is for persons.
-    Rows of one person must have the same values; the error names a person whose rows differ.
+    Rows of one person must have the same values; the error names a person whose rows differ. In
+    a release in parts (batches, a stream, a lazy frame) only rows of one part are compared.
 
     .. versionadded:: 0.2
 secret : bytes, str, path or None, default=None

@@ -228,8 +228,10 @@ class Guarantee:
         if self.groups is not None:
             lines.append(
                 f"Rows with the same {self.groups} are counted once. In a release they must have "
-                "equal values, and have one output: the guarantee is for all of them together, but "
-                "not for their number."
+                "equal values, and have one output then: the guarantee is for all of them "
+                "together, but not for their number. Rows that differ are refused within a table, "
+                "and within each part of one that is released in parts (batches, a "
+                "RecordBatchReader, a lazy frame), but not between parts."
             )
         elif self.record_id is not None:
             lines.append(

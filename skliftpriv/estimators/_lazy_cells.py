@@ -93,7 +93,7 @@ def counted_in_cells(
     """
     names = [*layout.sensitive_names, *([] if target is None else [target])]
     cell = "cell"
-    while cell in names:
+    while cell in {name.casefold() for name in names}:  # SQL does not tell cases
         cell += "_"
     function = _InCells(replace(cells, values=()), layout, cell, target)
     frame = LazyTable.of(lazy.mapped([*names, *layout.useful_names], function))

@@ -127,6 +127,10 @@ class Release:
 
         return self.releaser.sample_by(codes, of_purpose)
 
+    def mark(self, secret: Secret) -> bytes:
+        """Return bytes that tell a secret from others; the secret cannot be found from them."""
+        return bytes(secret.derive(b"mark", self.fingerprint))
+
     @cached_property
     def fingerprint(self) -> bytes:
         """Digest of the mechanism: its columns, the values of its inputs, and what is sampled.

@@ -37,6 +37,7 @@ class RowEncoder:
         Rare values of X, and the symbol that they belong to.
     lists : pair of ValueLists, optional
         Closed lists of the values of X and of S: listed values need not have been seen at fit.
+        Those of S are kept only if S is needed, since whoever draws need not know them otherwise.
     """
 
     def __init__(
@@ -52,8 +53,8 @@ class RowEncoder:
     ) -> None:
         #: The rare values, and what they are released as.
         self.members = dict(members)
-        #: Closed lists of the values of X and of S.
-        self.lists = lists or (ValueLists(()), ValueLists(()))
+        of_x, of_s = lists or (ValueLists(()), ValueLists(()))
+        self._lists = of_x, ValueLists(()) if sensitive is None else of_s
         self._layout = layout
         #: What rows are reduced to before they are looked up; None for the values themselves.
         self.cells = cells
@@ -93,11 +94,11 @@ class RowEncoder:
             Advice at the end of the error for values not seen at fit; None to allow them.
         """
         useful = self._layout.useful_columns(table)
-        x = _codes(self._useful, useful, self._layout.useful_names, refuse, self.lists[0])
+        x = _codes(self._useful, useful, self._layout.useful_names, refuse, self._lists[0])
         if self._sensitive is None:
             return x
         columns = self._layout.sensitive_columns(table, sensitive_features)
-        s = _codes(self._sensitive, columns, [self._layout.sensitive_name], refuse, self.lists[1])
+        s = _codes(self._sensitive, columns, [self._layout.sensitive_name], refuse, self._lists[1])
         # Inputs of the mechanism are pairs (s, x), with x varying fastest.
         return np.where((s < 0) | (x < 0), -1, s * len(self._useful.symbols) + x)
 

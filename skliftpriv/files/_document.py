@@ -74,7 +74,9 @@ def written(sanitizer: ReleasingShell, key: bytes | None, *, include_joint: bool
         "records": _records(release),
         "sensitive_values": write_labels(release.encoder.sensitive or ()) if sees else None,
         "order": _order(release),
-        "values": write_values(release, sanitizer.guarantee_),
+        "values": write_values(
+            release, sanitizer.guarantee_, sanitizer.fitted_parameters().get("categories")
+        ),
         "n_sensitive": int(sanitizer.n_sensitive_),
         "cells": _cells(release),
         "channel": write_releaser(release.releaser),

@@ -8,6 +8,7 @@ from typing import Any
 from .._arrays import Label
 from .._limits import MOST_TABLE_CELLS
 from ..estimators import (
+    Categories,
     Guarantee,
     Layout,
     PublicValues,
@@ -15,6 +16,7 @@ from ..estimators import (
     ValueLists,
     ValuesSummary,
     sensitive_names,
+    value_lists,
 )
 from ..exceptions import SavedFileError
 from ..frames import SymbolOrder
@@ -25,8 +27,11 @@ from ._reader import Node, distinct
 __all__ = ["SavedValues", "read_values", "write_values"]
 
 
-def write_values(release: Release, guarantee: Guarantee) -> Any:
-    """Write the lists of values; None if no column has one and values need no smallest count."""
+def write_values(release: Release, guarantee: Guarantee, categories: Categories | None) -> Any:
+    """Write the lists of values; None if no column has one and values need no smallest count.
+
+    Those of S are not in ``release``, unless the mechanism looks at S.
+    """
     if release.encoder.members:
         raise SavedFileError(
             f"{release.who} pools {len(release.encoder.members):,} rare values (min_count), and "
@@ -37,7 +42,7 @@ def write_values(release: Release, guarantee: Guarantee) -> Any:
         return None
     useful, sensitive = (
         [None if column is None else write_labels(column) for column in lists.columns]
-        for lists in release.encoder.lists
+        for lists in value_lists(categories, release.layout)
     )
     return {"useful": useful, "sensitive": sensitive, "min_count": guarantee.values.min_count}
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 from uuid import uuid4
@@ -22,8 +22,10 @@ _EXACT = 2.0**53
 #: Types of DuckDB that pandas holds exactly.
 _IN_PANDAS = (
     *("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT"),
-    *("FLOAT", "DOUBLE", "BOOLEAN", "VARCHAR", "BLOB", "TIME"),
+    *("BOOLEAN", "VARCHAR", "BLOB", "TIME"),
 )
+#: Types whose NaN pandas takes for a missing value.
+_WITH_NAN = ("FLOAT", "DOUBLE")
 
 
 def extra_of(library: nw.Implementation) -> str:
@@ -80,21 +82,40 @@ def _by_spark(native: Any, function: PartFunction) -> Any:
             'pip install "skliftpriv[spark]".'
         )
     import pyarrow as pa
-    from pyspark.sql.types import StructField, StructType, TimestampNTZType
+    from pyspark.sql.types import StructField, StructType
 
     session = native.sparkSession
     # Made anew, because a frame that is a stream cannot be collected.
-    computed = function(session.createDataFrame([], native.schema).toArrow())
+    given = session.createDataFrame([], native.schema).toArrow()
+    fields = list(_without_dictionaries(function(given)).schema)
+    # Types of new columns only, since others may have parts that are never null, or be classes.
+    kinds = {(f.name, f.type): (native.schema[f.name].dataType, f.type) for f in given.schema}
+    kinds |= _kinds_in_spark(session, [f for f in fields if (f.name, f.type) not in kinds])
+    made = [(f.name, *kinds[f.name, f.type]) for f in fields]
+    written = pa.schema([(name, in_arrow) for name, _, in_arrow in made])
+    types = StructType([StructField(name, in_spark) for name, in_spark, _ in made])
+    return native.mapInArrow(_ArrowParts(function, written), types)
+
+
+def _kinds_in_spark(session: Any, fields: Sequence[Any]) -> dict[tuple[str, Any], tuple[Any, Any]]:
+    """Return the type in Spark of new columns of Arrow, and the one that Spark sends to Arrow."""
+    import pyarrow as pa
+    from pyspark.sql.types import TimestampNTZType
+
+    if not fields:
+        return {}
     # Connect makes no frame without rows of an Arrow table.
-    schema = _without_dictionaries(computed).schema
-    result = session.createDataFrame(pa.table([pa.nulls(1, f.type) for f in schema], schema=schema))
-    kinds, written = list(result.schema), result.toArrow().schema
-    for place, field in enumerate(schema):
+    rows = pa.table([pa.nulls(1, f.type) for f in fields], schema=pa.schema(fields))
+    result = session.createDataFrame(rows)
+    kinds = {}
+    for field, in_spark, written in zip(
+        fields, result.schema, result.toArrow().schema, strict=True
+    ):
         # Spark would put times without a zone into that of the session.
-        if pa.types.is_timestamp(field.type) and field.type.tz is None:
-            kinds[place] = StructField(field.name, TimestampNTZType())
-            written = written.set(place, field.with_type(pa.timestamp("us")))
-    return native.mapInArrow(_ArrowParts(function, written), StructType(kinds))
+        local = pa.types.is_timestamp(field.type) and field.type.tz is None
+        kind = (TimestampNTZType(), pa.timestamp("us")) if local else None
+        kinds[field.name, field.type] = kind or (in_spark.dataType, written.type)
+    return kinds
 
 
 @dataclass(frozen=True)
@@ -148,16 +169,41 @@ def _by_duckdb(native: Any, function: PartFunction) -> Any:
     """
     import duckdb
 
-    schema = native.limit(0).to_arrow_table().schema
+    schema, given = native.limit(0).to_arrow_table().schema, _types_of(native)
+    for field in schema:
+        _check_returned(field, given[field.name])
     result = function(schema.empty_table())
-    given, made = _types_of(native), _types_of(duckdb.connect().from_arrow(result))
-    as_text = tuple(name for name, kind in made.items() if kind not in _IN_PANDAS)
+    made = _types_of(duckdb.connect().from_arrow(result))
+    as_text = tuple(
+        name
+        for name, kind in made.items()
+        if kind not in _IN_PANDAS and (name in given or kind not in _WITH_NAN)  # new ones lack NaN
+    )
     # The default connection takes no types as text.
     passed = {n: duckdb.type("VARCHAR" if n in as_text else kind) for n, kind in made.items()}
     mapped = native.project(_cast(given, dict.fromkeys(given, "VARCHAR"))).map(
         _PandasParts(function, schema, as_text), schema=passed
     )
     return mapped.project(_cast(made, made))
+
+
+def _check_returned(field: Any, kind: str) -> None:
+    """Refuse a column of a type that neither pandas nor text holds exactly."""
+    import pyarrow as pa
+
+    if kind in _IN_PANDAS:
+        return
+    try:
+        pa.array([], pa.string()).cast(field.type)
+        exact = not pa.types.is_binary(field.type)  # a BIT, whose text is not its bytes
+    except pa.ArrowNotImplementedError:
+        exact = False
+    if not exact:
+        raise InvalidParameterError(
+            f"The column {field.name!r} has the type {kind}, which rows of a DuckDB relation "
+            "cannot be returned with: leave it out, cast it to VARCHAR, or pass "
+            "X.to_arrow_reader(), a pyarrow RecordBatchReader."
+        )
 
 
 def _types_of(relation: Any) -> dict[str, str]:

@@ -82,7 +82,10 @@ def _as_objects(column: Any) -> tuple[Codes, Any]:
     if not isinstance(column, nw.Series):
         return pd.factorize(column)
     if column.implementation is nw.Implementation.PANDAS:
-        return pd.factorize(nw.to_native(column))
+        native = nw.to_native(column)
+        if column.dtype.is_float() and isinstance(native.dtype, pd.api.extensions.ExtensionDtype):
+            native = native.to_numpy(dtype=float, na_value=np.nan)  # which may hold NaN and null
+        return pd.factorize(native)
     if isinstance(column.dtype, _TEXT):
         return _text_codes(column.to_list())
     # Without nulls, a column of integers keeps its type.

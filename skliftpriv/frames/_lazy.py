@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import narwhals as nw
@@ -12,6 +13,7 @@ from narwhals.dependencies import is_pyarrow_table
 from .._limits import MOST_TABLE_CELLS, refuse_beyond
 from ..exceptions import InvalidParameterError
 from ._engines import ENGINES, PartFunction, extra_of
+from ._lazy_names import check_names
 from ._table import Table, is_stream
 
 __all__ = ["LazyTable", "RowStream"]
@@ -19,8 +21,18 @@ __all__ = ["LazyTable", "RowStream"]
 #: Record batches are put together, or cut, to about so many rows: small ones cost more per row, and
 #: a large one would need memory for all of its rows at once.
 _PART = 1 << 16
-#: What names of columns may have in place of a dot or a backtick.
-_PLAIN = str.maketrans(".`", "__")
+
+
+@contextmanager
+def _extra_named(library: nw.Implementation) -> Iterator[None]:
+    """Say which extra installs what a library lacks."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        raise InvalidParameterError(
+            f"Lazy frames of {library.value} need {error.name}: pip install "
+            f'"skliftpriv[{extra_of(library)}]".'
+        ) from error
 
 
 class LazyTable:
@@ -54,7 +66,10 @@ class LazyTable:
         if isinstance(X, pd.DataFrame) or is_pyarrow_table(X):  # whose names may repeat
             return None
         frame = nw.from_native(X, pass_through=True, allow_series=True)
-        return cls(frame) if isinstance(frame, nw.LazyFrame) else None
+        if not isinstance(frame, nw.LazyFrame):
+            return None
+        with _extra_named(frame.implementation):
+            return cls(frame)
 
     def counted(self, names: Sequence[str]) -> tuple[Table, Any]:
         """Count equal rows by one group-by, of which only the result is collected.
@@ -76,7 +91,7 @@ class LazyTable:
                 "X is a stream of Spark, which has no last row: fit on a table, and transform the "
                 "stream."
             )
-        self._check_names(names)
+        check_names(self._frame, names)
         types = self._frame.collect_schema()
         for name in names:
             if types[name] == nw.Object:
@@ -84,10 +99,10 @@ class LazyTable:
                     f"The column {name!r} holds Python objects, which {self._library} cannot "
                     "count: convert them to text or numbers."
                 )
-        number = "n"
-        while number in names:
-            number += "_"
-        groups = self._frame.group_by(*names).agg(nw.len().alias(number))
+        # Under other names, since some libraries read names of groups as expressions.
+        keys = {f"key{i}": name for i, name in enumerate(names)}
+        picked = self._frame.select(nw.col(name).alias(key) for key, name in keys.items())
+        groups = picked.group_by(*keys).agg(nw.len().alias("n"))
         found = self._collected(groups.head(MOST_TABLE_CELLS + 1))
         refuse_beyond(
             MOST_TABLE_CELLS,
@@ -95,22 +110,13 @@ class LazyTable:
             f"the columns {', '.join(names)} have more than {MOST_TABLE_CELLS:,} different rows",
             "pool rare values before fit, such as dates to years or codes to regions",
         )
-        return Table(found.select(*names).to_native()), found.get_column(number)
+        return Table(found.select(*keys).rename(keys).to_native()), found.get_column("n")
 
     def typed(self, names: Sequence[str]) -> Table:
         """Return a table of some of the columns, without rows, in the form of counted ones."""
         return Table(
             self._collected(self._frame.select(*names).head(0)).to_native(), allow_empty=True
         )
-
-    def _check_names(self, names: Sequence[str]) -> None:
-        """Refuse names that mean something else to Spark."""
-        for name in names:
-            if extra_of(self._frame.implementation) == "spark" and set(".`") & set(name):
-                raise InvalidParameterError(
-                    f"Spark reads {name!r} as a field of a struct, not as a column: rename it, for "
-                    f"example by X.withColumnRenamed({name!r}, {name.translate(_PLAIN)!r})."
-                )
 
     @property
     def _library(self) -> str:
@@ -122,14 +128,8 @@ class LazyTable:
             return frame.collect("polars", engine="streaming")
         if frame.implementation is nw.Implementation.DASK:
             return frame.collect("pandas")
-        try:
+        with _extra_named(frame.implementation):
             return frame.collect("pyarrow")
-        except ModuleNotFoundError as error:
-            extra = extra_of(frame.implementation)
-            raise InvalidParameterError(
-                f"Lazy frames of {self._library} need {error.name}: pip install "
-                f'"skliftpriv[{extra}]".'
-            ) from error
 
     def mapped(
         self, names: Sequence[str], function: PartFunction, *, keep_index: bool = True
@@ -154,8 +154,9 @@ class LazyTable:
                 f"X is a lazy frame of {self._library}, and only those of {able} can be released "
                 "lazily: pass a pyarrow RecordBatchReader of its rows."
             )
-        self._check_names(names)
-        result = engine(nw.to_native(self._frame.select(*names)), function)
+        check_names(self._frame, names)
+        with _extra_named(self._frame.implementation):
+            result = engine(nw.to_native(self._frame.select(*names)), function)
         if keep_index or self._frame.implementation is not nw.Implementation.DASK:
             return result
         return result.reset_index(drop=True)

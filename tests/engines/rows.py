@@ -39,6 +39,16 @@ def make_rows(n_rows=N_ROWS, seed=0):
 ROWS = make_rows()
 
 
+def with_numbers(kind):
+    """Return rows whose useful column x holds decimals or spans of time."""
+    k = ROWS["age"].to_numpy() // 20
+    kinds = {
+        "decimal": lambda: pa.array(k / 4).cast(pa.decimal128(10, 3)),
+        "duration": lambda: pa.array(k * np.timedelta64(5_400_000_000, "us")),
+    }
+    return ROWS.select(["id", "s"]).append_column("x", kinds[kind]())
+
+
 def keyed(useful="x", **options):
     options = {"epsilon": 0.8, "record_id": "id", "secret": KEY, **options}
     return GRRSanitizer("s", useful, **options)
@@ -71,6 +81,18 @@ def in_cells(lazy, rows):
     useful = ["age", "x"]
     cells = CountedRows.of(rows.slice(0, 5000), "s", useful, cells=6).cells
     return [CountedRows.of(each, "s", useful, cells=cells) for each in (lazy, rows)]
+
+
+def assert_counted_alike(lazy, rows):
+    """Compare counts of S and X in rows whose columns are called CELL and N, also in cells."""
+    cells = CountedRows.of(rows.slice(0, 5000), "CELL", ["age", "N"], cells=6).cells
+    for options in (
+        {"sensitive": "CELL", "useful": "N"},
+        {"sensitive": "N", "useful": "CELL"},
+        {"sensitive": "CELL", "useful": ["age", "N"], "cells": cells},
+    ):
+        one, other = (CountedRows.of(each, **options) for each in (lazy, rows))
+        np.testing.assert_array_equal(one.counts.counts, other.counts.counts)
 
 
 def assert_holds_no_counts(sent, sanitizer):

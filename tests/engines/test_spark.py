@@ -14,6 +14,7 @@ from skliftpriv.exceptions import InvalidParameterError
 
 from .rows import (
     ROWS,
+    assert_counted_alike,
     assert_fitted_alike,
     assert_holds_no_counts,
     assert_redrawn,
@@ -23,6 +24,7 @@ from .rows import (
     listed,
     redrawn,
     released_with_ids,
+    with_numbers,
 )
 
 pyspark = pytest.importorskip("pyspark", minversion="4.0")
@@ -87,6 +89,16 @@ def test_fit_and_release_are_those_of_the_rows_in_memory(people):
     assert chi_square(ROWS["x"].to_pylist(), table["x"].to_pylist(), x.channel_) > 1e-6
 
 
+@pytest.mark.parametrize("kind", ["decimal", "duration"])
+def test_decimals_and_spans_of_time_have_the_noise_of_the_rows_in_memory(spark, kind):
+    rows = with_numbers(kind)
+    there = spark.createDataFrame(rows)
+    lazy, eager = keyed().fit(there), keyed().fit(rows)
+    assert lazy.release_.fingerprint == eager.release_.fingerprint
+    released = keyed(remainder="passthrough").fit(there).transform(there).toArrow()
+    assert released.sort_by("id")["x"].to_pylist() == eager.transform(rows)["x"].to_pylist()
+
+
 def test_times_without_a_zone_are_not_put_into_that_of_the_session(people, spark):
     before = spark.conf.get("spark.sql.session.timeZone")
     spark.conf.set("spark.sql.session.timeZone", "Asia/Tokyo")
@@ -109,12 +121,40 @@ def test_times_without_a_zone_are_not_put_into_that_of_the_session(people, spark
         spark.conf.set("spark.sql.session.timeZone", before)
 
 
+@pytest.mark.parametrize(
+    "column",
+    [
+        "named_struct('a', id, 'b', 1)",  # parts that are never null
+        "array(timestamp_ntz'2020-01-01')",
+        "parse_json('{}')",
+        "INTERVAL '1' DAY",
+        "a vector of pyspark.ml",
+    ],
+)
+def test_columns_are_passed_on_with_their_types(people, spark, column):
+    if "vector" in column:
+        linalg = pytest.importorskip("pyspark.ml.linalg")
+        rows = [(i, "uvw"[i % 3], "ab"[i % 2], linalg.Vectors.dense([i, 1.0])) for i in range(60)]
+        there = spark.createDataFrame(rows, [*COLUMNS, "kept"])
+    else:
+        there = people.selectExpr(*COLUMNS, f"{column} AS kept")
+    released = keyed(remainder="passthrough").fit(there).transform(there)
+    assert released.schema["kept"].dataType == there.schema["kept"].dataType
+    kept = [str(row.kept) for row in released.orderBy("id").select("kept").collect()]
+    assert kept == [str(row.kept) for row in there.orderBy("id").select("kept").collect()]
+
+
 def test_cells_and_typical_rows(people):
     lazily, in_memory = in_cells(people, ROWS)
     lazy = keyed(["age", "x"], output="typical", remainder="passthrough").fit(lazily)
     eager = keyed(["age", "x"], output="typical", remainder="passthrough").fit(in_memory)
     assert (lazy.joint_, lazy.channel_) == (eager.joint_, eager.channel_)
     assert listed(lazy.transform(people).toArrow(), "id") == listed(eager.transform(ROWS), "id")
+
+
+def test_columns_may_have_names_that_are_used_inside_in_another_case(spark):
+    rows = ROWS.rename_columns({"s": "CELL", "x": "N"})
+    assert_counted_alike(spark.createDataFrame(rows), rows)
 
 
 def test_what_is_shipped_holds_no_counts(people, monkeypatch):
@@ -233,6 +273,24 @@ def test_names_with_dots_are_refused(people):
     with pytest.raises(InvalidParameterError, match=r"Spark reads 'x.y' as"):
         keyed("x.y").fit(ROWS.rename_columns({"x": "x.y"})).transform(dotted)
     assert keyed("k").fit(dotted).transform(dotted).columns == ["k"]
+
+
+def test_names_that_mean_several_columns_are_refused(people, spark):
+    star = people.withColumnRenamed("x", "*")
+    with pytest.raises(InvalidParameterError, match=r"Spark reads '\*' as all columns"):
+        keyed("*").fit(star)
+    for columns in (["id", "s", "x", "k AS X"], ["id", "s", "x", "k AS x"]):
+        several = people.selectExpr(*columns)
+        with pytest.raises(InvalidParameterError, match=r"The columns 'x', '[xX]' are one column"):
+            keyed().fit(several)
+        with pytest.raises(InvalidParameterError, match=r"The columns 'x', '[xX]' are one column"):
+            keyed().fit(ROWS).transform(several)
+    spark.conf.set("spark.sql.caseSensitive", "true")
+    try:
+        several = people.selectExpr("id", "s", "x", "k AS X")
+        assert_fitted_alike(keyed("X").fit(several), keyed("X").fit(several.toArrow()))
+    finally:
+        spark.conf.unset("spark.sql.caseSensitive")
 
 
 def test_without_ids_spark_is_refused(people):

@@ -3,6 +3,7 @@
 import warnings
 
 import numpy as np
+import pandas as pd
 import polars as pl
 import pytest
 from sklearn.base import clone
@@ -62,6 +63,16 @@ def test_rows_of_one_person_with_two_values_are_refused():
         if column == "x":
             with pytest.raises(InvalidParameterError, match=message):
                 grr().fit(ROWS).transform(wrong)
+
+
+def test_the_guarantee_says_that_rows_that_differ_are_found_within_parts_only():
+    twice = ROWS["person"].value_counts().index[0]
+    first, second = (ROWS[ROWS["person"] == twice].head(1).assign(x=x) for x in ("a", "b"))
+    sanitizer = grr(secret=KEY).fit(ROWS)
+    with pytest.raises(InvalidParameterError, match=f"the rows of '{twice}' differ in x"):
+        sanitizer.transform(pd.concat([first, second]))
+    assert len(list(sanitizer.transform_batches([first, second]))) == 2
+    assert "within each part of one that is released in parts" in str(sanitizer.guarantee_)
 
 
 def test_targets_and_weights_of_one_person_are_the_same_too():

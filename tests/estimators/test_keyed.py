@@ -165,6 +165,23 @@ def test_times_with_a_zone_keep_it_and_agree_in_all_kinds_of_tables_and_zones():
         assert list(map(pd.Timestamp, released.to_list())) == expected.tolist()
 
 
+def test_decimals_and_spans_of_time_agree_in_all_kinds_of_tables():
+    codes = FRAME["x"].map(sorted(set(FRAME["x"])).index)
+    quarters = FRAME.assign(x=codes / 4)
+    spans = FRAME.assign(x=codes.to_numpy() * np.timedelta64(90, "m"))
+    decimals = pa.Table.from_pandas(quarters, preserve_index=False)
+    decimals = decimals.set_column(1, "x", decimals["x"].cast(pa.decimal128(6, 3)))
+    for frame, tables in (
+        (quarters, [decimals, pl.from_arrow(decimals), decimals.to_pandas()]),
+        (spans, [pl.from_pandas(spans), pa.Table.from_pandas(spans, preserve_index=False)]),
+    ):
+        expected = grr().fit(frame)
+        for table in tables:
+            found = grr().fit(table)
+            assert found.release_.fingerprint == expected.release_.fingerprint
+            assert (found.sample_outputs(table) == expected.sample_outputs(frame)).all()
+
+
 def test_arrays_have_ids_in_a_column_by_number():
     array = FRAME.to_numpy()
     sanitizer = GRRSanitizer(0, 1, epsilon=0.5, record_id=2, secret=KEY).fit(array)

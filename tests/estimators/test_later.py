@@ -195,10 +195,40 @@ def test_python_objects_in_lazy_frames_are_refused_with_their_column():
 
 def test_what_releases_parts_holds_no_counts():
     sanitizer = keyed().fit(FRAME)
-    worker = KeyedRelease(release=sanitizer.release_, key=Secret(KEY), output="label", rest=())
+    worker = KeyedRelease.of(sanitizer.release_, Secret(KEY), "label", ())
     sent = pickle.dumps(worker)
     assert pickle.loads(sent)(FRAME).equals(sanitizer.transform(FRAME))
     assert all(word not in sent for word in (b"ContingencyTable", b"JointDistribution", KEY))
+
+
+@pytest.mark.parametrize("kind", ["file", "variable"])
+def test_a_process_that_finds_another_key_refuses_to_draw(kind, tmp_path, monkeypatch):
+    path = tmp_path / "key"
+
+    def put(key):
+        path.write_bytes(key)
+        monkeypatch.setenv("RELEASE_KEY", key.decode())
+
+    put(KEY)
+    sanitizer = GRRSanitizer("s", "x", epsilon=1.0, record_id="id")
+    sanitizer.set_params(secret=path if kind == "file" else "env:RELEASE_KEY").fit(FRAME)
+    lazy = sanitizer.transform(FRAME.lazy())
+    expected = keyed().fit(FRAME).transform(FRAME)
+    assert lazy.collect().equals(expected)
+    put(KEY[::-1])
+    where = str(path) if kind == "file" else "env:RELEASE_KEY"
+    with pytest.raises(InvalidParameterError, match=f"key in {where} is not that of the call"):
+        lazy.collect()
+    assert not sanitizer.transform(FRAME.lazy()).collect().equals(expected)
+    put(KEY)
+    assert lazy.collect().equals(expected)
+
+
+def test_the_mark_of_a_key_is_no_key_of_the_noise():
+    release, other = (keyed(output=form).fit(FRAME).release_ for form in ("label", "code"))
+    secret = Secret(KEY)
+    assert release.mark(secret) == other.mark(Secret.read(secret)) != release.mark(Secret.fresh())
+    assert release.mark(secret) != secret.derive(b"release", release.fingerprint)
 
 
 def reader(frame, n_rows=37):

@@ -223,6 +223,16 @@ def test_wrong_lists_are_refused(wrong, message):
         WatchdogSanitizer("s", "x", categories=wrong).fit(FRAME)
 
 
+@each_kind
+def test_listed_values_of_s_are_where_s_is_needed_only(kind):
+    """What is sent to processes that draw has no labels of S if the mechanism ignores S."""
+    sanitizer = sanitizer_of(kind, categories={"s": ["ill", "well", "unseen"]}).fit(FRAME)
+    sent = pickle.dumps(sanitizer.release_)
+    needed = [word in sent for word in (b"ill", b"well", b"unseen")]
+    assert needed == [sanitizer.needs_sensitive] * 3
+    assert sanitizer.guarantee_.values.sensitive_closed
+
+
 def test_too_many_listed_values_are_refused_before_they_are_written_out():
     lists = {"x": [*LISTED, *range(10_000)], "z": list(range(10_000))}
     table = FRAME.assign(z=0)

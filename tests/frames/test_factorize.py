@@ -122,6 +122,15 @@ def test_polars_and_arrow_agree_on_symbols_and_missing_values(kind):
     assert one[1][-1] is None
 
 
+@pytest.mark.parametrize("kind", [pa.float64(), pa.float32()])
+def test_nan_and_null_of_arrow_in_pandas_are_one_missing_value(kind):
+    values = pa.array([2.5, None, float("nan"), 0.0, -0.0, 2.5], kind)
+    column = pd.Series(pd.arrays.ArrowExtensionArray(values), name="c")
+    codes, symbols = encode_rows([nw.from_native(column, series_only=True)])
+    assert [symbols[code] for code in codes] == [2.5, None, None, 0.0, 0.0, 2.5]
+    assert len(symbols) == 3
+
+
 @settings(max_examples=20)
 @given(st.lists(st.tuples(*(st.sampled_from([None, 0, 1, 2]),) * 3), min_size=1, max_size=20))
 def test_rows_of_several_columns_have_the_same_codes_in_polars_and_arrow(rows):
