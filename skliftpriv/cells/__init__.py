@@ -3,7 +3,7 @@
 from ._cells import Cells, CellsLike, CellsSummary, learn_cells
 from ._choice import RowChoice, learning_rows
 from ._features import CategoryFeature, Feature, NumberFeature
-from ._grid import KINDS, Grid
+from ._grid import Grid
 from ._partitions import TreePartition
 from ._sample import Sample
 from ._splits import Splits
@@ -16,7 +16,6 @@ __all__ = [
     "CellsSummary",
     "ColumnValues",
     "Feature",
-    "KINDS",
     "Grid",
     "NumberFeature",
     "RowChoice",

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import count
-from typing import Any
+from typing import Any, ClassVar
 
 import narwhals as nw
 import numpy as np
 
 from .._arrays import FloatArray
 
-__all__ = ["KINDS", "Grid", "grid_of", "kind_of"]
-
-#: What numbers may stand for: themselves, dates, dates with a time zone, or spans of time.
-KINDS = ("numbers", "dates", "dates in UTC", "spans")
+__all__ = ["Grid", "grid_of", "kind_of"]
 
 #: Steps that a grid may have. Trees compute with 32-bit numbers, which are exact up to 2^24; the
 #: middle of two steps has to be exact, too.
@@ -51,6 +48,9 @@ class Grid:
     kind : {"numbers", "dates", "dates in UTC", "spans"}
         What the numbers are; dates and spans of time are in microseconds.
     """
+
+    #: What numbers may stand for: themselves, dates, dates with a time zone, or spans of time.
+    KINDS: ClassVar = ("numbers", "dates", "dates in UTC", "spans")
 
     origin: float
     step: float
@@ -110,7 +110,7 @@ def grid_of(column: Any, numbers: FloatArray) -> Grid | None:
 
 
 def kind_of(column: Any) -> str:
-    """Return what the numbers of a column are, one of :data:`KINDS`."""
+    """Return what the numbers of a column are, one of :attr:`Grid.KINDS`."""
     dtype = column.dtype
     if isinstance(dtype, np.dtype):
         return {"M": "dates", "m": "spans"}.get(dtype.kind, "numbers")

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..cells import (
-    KINDS,
     CategoryFeature,
     Cells,
     CellsSummary,
@@ -114,7 +113,7 @@ def _read_grid(node: Node) -> Grid | None:
     width = step.number()
     if width <= 0:
         raise step.wrong("a positive number")
-    return Grid(origin.number(), width, kind.choice(list(KINDS)))
+    return Grid(origin.number(), width, kind.choice(list(Grid.KINDS)))
 
 
 def _read_summary(node: Node) -> CellsSummary:
