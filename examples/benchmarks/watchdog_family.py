@@ -69,4 +69,4 @@ if __name__ == "__main__":
     parser.add_argument("--quick", action="store_true", help="a tenth of the rows and symbols")
     quick = parser.parse_args().quick
     compare_columns(100_000 if quick else 1_000_000)
-    grow([562, 1125] if quick else [1125, 2250, 4500, 9000])
+    grow([562, 1125] if quick else [1125, 2250, 4500, 6000])
