@@ -17,6 +17,8 @@ Places = NDArray[np.intp]
 _MOST_ROWS = 100_000
 #: Share of the rows that cells are learnt from if these are not counted.
 _APART = 1 / 3
+#: Whole numbers up to this are exact.
+_MOST_RECORDS = 2.0**53
 
 
 class RowChoice:
@@ -136,6 +138,11 @@ def _chosen_records(weight: FloatArray) -> Places:
         raise InvalidParameterError(
             "sample_weight must hold whole numbers: with confidence= they count records, of which "
             "a third are learnt from."
+        )
+    if weight.sum() > _MOST_RECORDS:
+        raise InvalidParameterError(
+            f"sample_weight stands for {weight.sum():.3g} records, more than can be counted "
+            "exactly (2^53)."
         )
     upto = np.cumsum(weight)
     n_records = int(upto[-1])

@@ -20,8 +20,12 @@ _MOST_STEPS = 2**23
 #: numbers do not reach down to it.
 _NARROW = 2.0**-9
 _TINY = 1e-30
-#: Significant digits of 64-bit numbers.
-_DIGITS = 15
+#: Significant digits of 64-bit numbers, down to which there may be steps, and those that are shown.
+_DIGITS, _SHOWN = 14, 15
+#: Relative error of a number and of its distance from the origin.
+_INEXACT = 2.0**-52
+#: Units in which dates are written, in microseconds.
+_UNITS = {"s": 1e6, "ms": 1e3, "us": 1.0}
 #: Smaller powers of ten lose digits.
 _SMALLEST_POWER = -300
 #: Steps of dates and spans of time, in microseconds.
@@ -58,18 +62,25 @@ class Grid:
 
     def encode(self, numbers: FloatArray) -> FloatArray:
         """Return the step of each number."""
-        return np.floor((numbers - self.origin) / self.step)
+        steps = (numbers - self.origin) / self.step
+        if self.step >= 1:
+            return np.floor(steps)
+        # Multiples of a tenth, hundredth, ... are not exact, and may seem to be just below.
+        nearest = np.round(steps)
+        near = abs(steps - nearest) <= _INEXACT * (abs(numbers) + abs(self.origin)) / self.step
+        return np.where(near, nearest, np.floor(steps))
 
     def above(self, edge: float) -> str:
         """Write the first number whose step is above an edge."""
         number = self.origin + (np.floor(edge) + 1) * self.step
         if self.kind in ("dates", "dates in UTC"):
-            date = str(np.datetime64(int(number), "us").astype("M8[s]")).replace("T", " ")
+            unit = next(u for u, size in _UNITS.items() if not self.step % size)
+            date = str(np.datetime64(int(number), "us").astype(f"M8[{unit}]")).replace("T", " ")
             return date + self.kind.removeprefix("dates in").removeprefix("dates")
         if self.kind == "spans":
             unit = next(name for name, size in _TIMES.items() if size == self.step)
             return f"{number / self.step:.0f} {unit}"
-        return f"{int(number)}" if self.step >= 1 else f"{number:.{_DIGITS}g}"
+        return f"{int(number)}" if self.step >= 1 else f"{number:.{_SHOWN}g}"
 
 
 def grid_of(column: Any, numbers: FloatArray) -> Grid | None:
@@ -92,6 +103,8 @@ def grid_of(column: Any, numbers: FloatArray) -> Grid | None:
     if not known.size:
         return None
     low, high = float(known.min()), float(known.max())
+    if high - low == np.inf:
+        return None
     largest = max(-low, high)
     if kind == "numbers":
         whole = bool((known == np.floor(known)).all())

@@ -11,6 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.base import clone
+from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
 
@@ -27,6 +28,8 @@ __all__ = ["PredictedPartition"]
 _MOST_NUMBERS = 20_000_000
 #: Share of rows whose prediction may change with the other rows, by rounding.
 _MOST_UNSTEADY = 0.01
+#: Rows that are also predicted one by one, of which one may change.
+_SINGLE_ROWS = 5
 
 
 class PredictedPartition:
@@ -47,6 +50,8 @@ class PredictedPartition:
 
     def __init__(self, estimator: Any, sample: Sample) -> None:
         self._names = tuple(sample.names)
+        frozen = isinstance(estimator, FrozenEstimator)  # what it knows was learnt before
+        estimator = estimator.estimator if frozen else estimator
         self._raw = isinstance(estimator, Pipeline)
         if not self._raw:
             self._features = sample.features()
@@ -56,22 +61,9 @@ class PredictedPartition:
         self.n_rows = sample.n_rows
         self.made_by = type(estimator[-1] if self._raw else estimator).__name__
         table = self._table(sample.columns)
-        self._estimator = clone(estimator)
-        weight = {}
-        if sample.weight is not None and has_fit_parameter(self._estimator, "sample_weight"):
-            weight["sample_weight"] = sample.weight
-        try:
-            self._estimator.fit(
-                table, *([] if sample.target is None else [sample.target]), **weight
-            )
-        except TypeError as error:
-            raise InvalidParameterError(
-                f"cells={type(estimator).__name__} cannot be fitted: {error}. If it needs a target "
-                "y, call fit(X, y)."
-            ) from error
+        self._estimator = estimator if frozen else _fitted(clone(estimator), table, sample)
         found = self._predicted(table)
-        some = found[: len(found) // 2]
-        if (self._predicted(table[: some.size]) != some).mean() > _MOST_UNSTEADY:
+        if not self._steady(table, found):
             raise InvalidParameterError(
                 f"cells={type(estimator).__name__} puts rows into other cells when it predicts "
                 "fewer of them, or again: the cell of a row must depend on this row only."
@@ -83,6 +75,16 @@ class PredictedPartition:
             f"the {type(estimator).__name__} of cells= makes {self._values.size:,} cells",
             "use an estimator with fewer clusters, bins or different predictions",
         )
+
+    def _steady(self, table: Any, found: NDArray[Any]) -> bool:
+        """Tell whether parts of the rows, and single ones, are predicted as all of them were."""
+        n = len(found)
+        for half in (slice(0, n // 2), slice(n // 2, n)):
+            if (self._predicted(table[half]) != found[half]).mean() > _MOST_UNSTEADY:
+                return False
+        some = np.linspace(0, n - 1, _SINGLE_ROWS).astype(int)
+        alone = [self._predicted(table[i : i + 1])[0] != found[i] for i in some]
+        return sum(alone) <= 1
 
     @property
     def labels(self) -> list[str]:
@@ -124,6 +126,20 @@ class PredictedPartition:
         else:
             found = _in_bins(estimator.transform(table), type(last).__name__)
         return _checked(found, type(last).__name__, len(table))
+
+
+def _fitted(estimator: Any, table: Any, sample: Sample) -> Any:
+    """Fit an estimator of the user to the rows, and to the target if there is one."""
+    weight = {}
+    if sample.weight is not None and has_fit_parameter(estimator, "sample_weight"):
+        weight["sample_weight"] = sample.weight
+    try:
+        return estimator.fit(table, *([] if sample.target is None else [sample.target]), **weight)
+    except TypeError as error:
+        raise InvalidParameterError(
+            f"cells={type(estimator).__name__} cannot be fitted: {error}. If it needs a target "
+            "y, call fit(X, y)."
+        ) from error
 
 
 def _in_bins(found: Any, name: str) -> NDArray[Any]:

@@ -40,7 +40,7 @@ def mend_for(masses: FloatArray, notion: Notion, over: Distributions | None) -> 
         return first_mixture_that_meets
     if over is None and min(notion.budget.values()) <= _SMALL_BUDGET:
         return partial(_mixed_or_independent, masses)
-    return partial(mixed_until_met, each_alone=over is None)
+    return mixed_until_met
 
 
 def _mixed_or_independent(
@@ -50,7 +50,7 @@ def _mixed_or_independent(
 
     Lifts of rare sensitive symbols may exceed a budget near 0 by many times the budget.
     """
-    mixed, share = mixed_until_met(weights, p_x, check, each_alone=True)
+    mixed, share = mixed_until_met(weights, p_x, check)
     if share <= _COSTLY:
         return mixed, share
     independent = independent_weights(masses, weights, TOTAL)
@@ -58,24 +58,21 @@ def _mixed_or_independent(
     return (independent, 0.0) if change[1] < change[0] else (mixed, share)
 
 
-def mixed_until_met(
-    weights: Weights, p_x: FloatArray, check: Check, *, each_alone: bool = False
-) -> tuple[Weights, float]:
+def mixed_until_met(weights: Weights, p_x: FloatArray, check: Check) -> tuple[Weights, float]:
     """Mix in roughly the smallest share of a constant channel that makes the check pass.
 
     Mixing in a share d moves each lift l to (1 - d) l + d. If only the distance of lifts from 1
     matters, a larger share is always safer, and a share of 1 gives lifts of exactly 1. First the
     power of two is found, then, if the share is large enough to cost utility, the smallest
-    multiple of its 64th part that passes. With ``each_alone``, the check of an output does not
-    depend on the others, so that those that pass without mixing are not checked each time.
+    multiple of its 64th part that passes. All outputs are checked each time: mixing rounds, so that
+    one that passed before may fail.
     """
-    doubtful = np.flatnonzero(~check(weights)) if each_alone else slice(None)
     enough, too_little = 0, TOTAL_BITS - 9
     best = _mixed(weights, p_x, enough)
     while too_little - enough > 1:
         shift = (enough + too_little) // 2
         candidate = _mixed(weights, p_x, shift)
-        if check(candidate[:, doubtful]).all():
+        if check(candidate).all():
             enough, best = shift, candidate
         else:
             too_little = shift
@@ -85,7 +82,7 @@ def mixed_until_met(
         while parts - below > 1:
             middle = (parts + below) // 2
             candidate = _mixed(weights, p_x, enough + _PART_BITS, middle)
-            if check(candidate[:, doubtful]).all():
+            if check(candidate).all():
                 parts, best = middle, candidate
             else:
                 below = middle

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import partial
 from itertools import islice
 from math import comb
@@ -206,7 +207,8 @@ def _dispatch(
             pool.add(part, always=True)
         if certify and not (reduced.polyhedral or reduced.utility.identity):
             search = partial(solve, method=method, random_state=random_state, verbose=False)
-            bound_by_outer_rows(reduced, pool, state, search)
+            with suppress(SkliftprivError):  # a linear program failed: without this bound
+                bound_by_outer_rows(reduced, pool, state, search)
         pricer = _exact_pricer(reduced, state) if method == "auto" else None
         if pricer is None:
             generate_columns(reduced, pool, state, random_state, certify)

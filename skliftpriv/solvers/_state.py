@@ -91,11 +91,11 @@ class SolverState:
 
     def status(self, gap: float) -> Status:
         """Name the reason for stopping, given the final gap as a share."""
-        if gap <= self._most_gap:  # of little information, rounding errors are a larger share
-            if gap * self.scale.information <= _ROUNDING:
-                return "optimal"
-            if gap * self.scale.information <= self.gap_nats * (1 + 1e-6):
-                return "gap_reached"
+        # Of little information, rounding errors are a larger share.
+        if gap * self.scale.information <= _ROUNDING and gap <= _SMALL_GAP * (1 + 1e-6):
+            return "optimal"
+        if gap <= self._most_gap and gap * self.scale.information <= self.gap_nats * (1 + 1e-6):
+            return "gap_reached"
         if self.interrupted:
             return "interrupted"
         if self.out_of_time:

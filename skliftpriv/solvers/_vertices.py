@@ -147,6 +147,10 @@ def solve_by_enumeration(
     posteriors, weights : ndarray of shape (k, g), (k,)
     """
     vertices = enumerate_vertices(reduced)
+    if not len(vertices):
+        raise SkliftprivError(
+            'The vertices of cddlib violate the budget by rounding; use method="column-generation".'
+        )
     # With p itself the program is feasible even if the vertices are rounded.
     columns = np.vstack([vertices, reduced.p])
     master = MasterLP(reduced.p)

@@ -13,6 +13,7 @@ import pytest
 from sklearn.base import BaseEstimator, clone
 from sklearn.cluster import KMeans
 from sklearn.compose import make_column_selector, make_column_transformer
+from sklearn.frozen import FrozenEstimator
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import GridSearchCV, cross_val_score
@@ -611,6 +612,7 @@ class Predicting(BaseEstimator):
             "no time": np.where(high, np.datetime64("nat"), np.datetime64("2020-01-01")),
             "none": np.where(high, None, "a"),
             "batch": (X[:, 0] > np.median(X[:, 0]) + 1e-6 * len(X)).astype(int) + len(X),
+            "largest": np.round(3 * X[:, 0] / np.abs(X[:, 0]).max()),
         }[self.kind]
 
 
@@ -629,6 +631,7 @@ def test_cells_have_any_names(kind):
         ("no time", "predicts missing values"),
         ("none", "predicts missing values"),
         ("batch", "the cell of a row must depend on this row only"),
+        ("largest", "the cell of a row must depend on this row only"),
         ("several", "puts each row into 2 cells"),
     ],
 )
@@ -832,3 +835,52 @@ def test_estimators_that_make_a_cell_of_every_row_are_refused():
         SubsetMergingSanitizer("sex", cells=LinearRegression()).fit(
             frame, frame["a"].astype(int) % 9
         )
+
+
+@pytest.mark.parametrize("digits", [3, 2], ids=["millimetres", "cents"])
+def test_values_on_a_decimal_step_belong_to_it(digits):
+    whole = {3: 5_800_000, 2: 50_000_000}[digits]
+    values = np.repeat(np.arange(8), 50) / 10**digits
+    v = np.round(whole + values, digits)
+    v[-1] = whole + 8 if digits == 3 else whole + 80_000  # which asks for steps of this size
+    frame = pd.DataFrame({"s": np.resize(["x", "y"], v.size), "v": v})
+    codes = np.round(10**digits * (v - whole)).astype(int)
+    cells = SubsetMergingSanitizer("s", cells=8, epsilon=3.0).fit(frame, codes).cells_
+    for cell, rule in enumerate(label.partition(" ")[2] for label in cells.labels):
+        inside = frame.eval(rule).to_numpy()
+        np.testing.assert_array_equal(inside, cells.encode([v])[0] == cell)
+    assert len(set(zip(cells.encode([v])[0], codes.clip(max=8), strict=True))) == 9
+
+
+@pytest.mark.parametrize("unit", ["ms", "us"])
+def test_rules_of_times_below_a_second_tell_cells_apart(unit):
+    n = np.arange(600)
+    time = pd.Series(pd.Timestamp("2020-01-01") + pd.to_timedelta(250 * n, unit=unit))
+    frame = pd.DataFrame({"s": np.resize(["x", "y"], 600), "t": time})
+    cells = SubsetMergingSanitizer("s", cells=6, epsilon=3.0).fit(frame, n // 100).cells_
+    edges = [time[100 * i] for i in range(1, 6)]
+    assert len({label.partition(" ")[2] for label in cells.labels}) == 6
+    for label, edge in zip(cells.labels, edges, strict=False):
+        written = label.rpartition("< ")[2]
+        assert time[100 * edges.index(edge) + 99] < pd.Timestamp(written) <= edge
+
+
+def test_a_frozen_estimator_is_not_fitted_again():
+    X = FRAME[["age"]].fillna(40.0).assign(sex=FRAME["sex"])
+    for inner in (KMeans(3, n_init=1), make_pipeline(StandardScaler(), KMeans(3, n_init=1))):
+        inner.fit(X[["age"]])
+        cells = FrozenEstimator(inner)
+        sanitizer = SubsetMergingSanitizer("sex", "age", cells=cells, epsilon=3.0).fit(X)
+        assert sanitizer.cells_.summary.made_by == "KMeans"
+        assert len(sanitizer.cells_.labels) <= 3
+    np.testing.assert_array_equal(
+        sanitizer.cells_.partition._predicted(X[["age"]]), inner.predict(X[["age"]])
+    )
+
+
+def test_a_guarantee_says_what_it_assumes_of_cells_that_were_given():
+    first = CountedRows.of(FRAME, "sex", USEFUL, cells=8, apart=True)
+    rows = CountedRows.of(FRAME, "sex", USEFUL, cells=first.cells)
+    surer = SubsetMergingSanitizer("sex", epsilon=2.0, confidence=0.9)
+    assert "it is assumed that none is counted" in surer.fit(rows).guarantee_.about_cells
+    assert "other rows than those counted" in surer.fit(first).guarantee_.about_cells

@@ -7,6 +7,7 @@ import pytest
 from skliftpriv import ALIP, LDP, LIP, AlphaLift, JointDistribution, L1Lift, mechanisms
 from skliftpriv.certificate import certify
 from skliftpriv.datasets import load_adult, make_joint
+from skliftpriv.exceptions import SkliftprivError
 from skliftpriv.labels import symbol_text
 from skliftpriv.mechanisms._posterior_channel import posterior_label, posterior_labels
 from skliftpriv.report import target_summary
@@ -360,3 +361,26 @@ def test_a_gap_that_the_certificate_makes_is_called_rounded() -> None:
     counts = JointDistribution.from_counts(np.round(1000 * joint.matrix))
     exact = mechanisms.optimal_random_response(counts, LIP(0), use_sensitive=True)
     assert exact.status == "optimal"
+
+
+def test_vertices_that_are_all_lost_to_rounding_leave_column_generation(monkeypatch) -> None:
+    joint = make_joint(3, 5, random_state=0)
+    expected = mechanisms.optimal_random_response(joint, LIP(0.5)).nmi
+    nothing = np.zeros((0, 5))
+    monkeypatch.setattr(_vertices, "enumerate_vertices", lambda reduced: nothing)
+    found = mechanisms.optimal_random_response(joint, LIP(0.5))
+    assert found.nmi == pytest.approx(expected, abs=2e-6)
+    with pytest.raises(SkliftprivError, match="violate the budget by rounding"):
+        mechanisms.optimal_random_response(joint, LIP(0.5), method="vertices")
+
+
+def test_a_bound_that_fails_leaves_the_mechanism(monkeypatch) -> None:
+    def failing(*args):
+        raise SkliftprivError("HiGHS failed")
+
+    monkeypatch.setattr(_solve, "bound_by_outer_rows", failing)
+    joint = make_joint(3, 5, random_state=0)
+    notion = L1Lift(0.5, 0.5)
+    found = mechanisms.optimal_random_response(joint, notion, use_sensitive=True, time_limit=0.5)
+    assert found.report.satisfied
+    assert found.nmi >= mechanisms.subset_merging(joint, notion).nmi
