@@ -34,8 +34,8 @@ __all__ = [
 
 # Longest name of a set of symbols, and of a symbol within it, in characters.
 _WIDEST_SET, _WIDEST_MEMBER = 200, 60
-# Decimals with more digits than this before or after the point equal no other number here, and
-# would take as much memory as they have digits.
+# Decimals with more digits than this before or after the point are written in a form of their own:
+# as fractions they would take as much memory as they have digits.
 _MOST_DIGITS = 4_000
 
 
@@ -172,8 +172,8 @@ def _stable_key(label: Label) -> tuple[int, Any, str]:
 def identity_text(label: Label) -> str:
     """Write different labels differently, and equal ones alike, whatever their types are.
 
-    Numbers that are equal, and spans of time that are equal, have one text, so that it does not
-    depend on the library that they come from.
+    Numbers that are equal, up to those with thousands of digits, and spans of time that are equal,
+    have one text, so that it does not depend on the library that they come from.
     """
     if isinstance(label, str) or label is None:
         return repr(label)

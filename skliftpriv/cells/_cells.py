@@ -46,7 +46,7 @@ class CellsSummary:
     n_cells : int
         Number of cells.
     n_rows : int
-        Number of rows that they were learnt from.
+        Number of rows that they were learnt from; 0 for an estimator that was trained before.
     made_by : str
         What made them, in a few words.
     apart : bool
@@ -68,6 +68,11 @@ class CellsSummary:
     complete: bool
     asked: int | None = None
     given: bool = False
+
+    @property
+    def learnt_from(self) -> str:
+        """The rows that they were learnt from, in a few words."""
+        return f"{self.n_rows:,} rows" if self.n_rows else "rows that are not known"
 
     @property
     def fewer(self) -> bool:
@@ -183,7 +188,7 @@ class Cells:
         fewer = f" ({how.asked} were asked for)" if how.fewer else ""
         return (
             f"Cells({how.n_cells} cells{fewer} of {', '.join(self.names)}, learnt from "
-            f"{how.n_rows:,} rows by {how.made_by})"
+            f"{how.learnt_from} by {how.made_by})"
         )
 
 
@@ -229,6 +234,7 @@ def learn_cells(how: CellsLike, sample: Sample, *, apart: bool = False) -> Cells
             apart=apart,
             complete=partition.leaves is not None,
             asked=int(how) if isinstance(how, Integral) else None,
+            given=not partition.n_rows,
         ),
         partition=partition,
         values=tuple(values),

@@ -42,7 +42,7 @@ class Partition(Protocol):
 
     @property
     def n_rows(self) -> int:
-        """Number of rows that it was learnt from."""
+        """Number of rows that it was learnt from; 0 if it was known before."""
 
     @property
     def leaves(self) -> Leaves | None:

@@ -58,7 +58,7 @@ class PredictedPartition:
             matrix = features_matrix(self._features, sample.columns)
             self._scaled = ScaledColumns(self._features, matrix)
             sample = sample.thinned(max(_MOST_NUMBERS // self._scaled.n_columns, LEAST_ROWS))
-        self.n_rows = sample.n_rows
+        self.n_rows = 0 if frozen else sample.n_rows
         self.made_by = type(estimator[-1] if self._raw else estimator).__name__
         table = self._table(sample.columns)
         self._estimator = estimator if frozen else _fitted(clone(estimator), table, sample)

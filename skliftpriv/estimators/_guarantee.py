@@ -392,11 +392,11 @@ class Guarantee:
             made += f" ({cells.why_fewer})"
         made += ", learnt from"
         if cells.given and self.confidence is not None:
-            return f"{made} {cells.n_rows:,} rows; it is assumed that none is counted"
+            return f"{made} {cells.learnt_from}; it is assumed that none is counted"
         if cells.apart and not cells.given:
             return f"{made} {cells.n_rows:,} other rows than those counted"
         return (
-            f"{made} {cells.n_rows:,} rows, which {'may be' if cells.given else 'are'} counted, too"
+            f"{made} {cells.learnt_from}, which {'may be' if cells.given else 'are'} counted, too"
         )
 
     @property

@@ -872,6 +872,8 @@ def test_a_frozen_estimator_is_not_fitted_again():
         cells = FrozenEstimator(inner)
         sanitizer = SubsetMergingSanitizer("sex", "age", cells=cells, epsilon=3.0).fit(X)
         assert sanitizer.cells_.summary.made_by == "KMeans"
+        said = "learnt from rows that are not known, which may be counted, too"
+        assert said in sanitizer.guarantee_.about_cells
         assert len(sanitizer.cells_.labels) <= 3
     np.testing.assert_array_equal(
         sanitizer.cells_.partition._predicted(X[["age"]]), inner.predict(X[["age"]])
